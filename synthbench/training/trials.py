@@ -37,7 +37,9 @@ Json = Mapping[str, Any]
 #: What makes a setting; trials of one setting differ in source and runs.
 _SETTING = ("task", "variant", "model", "parameters", "rows", "stream", "recipe")
 #: The fields of a recipe that a trial has, and the values that go without saying.
-_OTHERS = ("name", "options", "by_variant", "published", "line", "log_gradients")
+_OTHERS = (
+    "name", "options", "by_variant", "variant_steps", "published", "line", "log_gradients"
+)  # fmt: skip
 _UNSAID = {
     field.name: None if field.default is dataclasses.MISSING else field.default
     for field in dataclasses.fields(Recipe)

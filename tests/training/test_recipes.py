@@ -195,11 +195,25 @@ SAME_BUDGET = ("state-tracking", "modular-arithmetic", "mqar", "chomsky")
 def test_all_models_of_a_study_for_two_cores_see_the_same_rows_as_often(task):
     for study in STUDIES:
         if (study.task, study.profile) == (task, "cpu"):
-            budgets = {
-                (one.steps, one.batch_size, one.schedule, one.warmup, one.clip)
-                for one in study.recipes
-            }
-            assert len(budgets) == 1, study.name
+            for variant in study.variants:
+                recipes = [one.for_variant(variant) for one in study.recipes]
+                budgets = {
+                    (one.steps, one.batch_size, one.schedule, one.warmup, one.clip)
+                    for one in recipes
+                }
+                assert len(budgets) == 1, (study.name, variant)
+
+
+def test_variants_of_chomsky_with_one_answer_have_twice_the_steps():
+    import synthbench
+
+    steps = {}
+    for variant in find_study("chomsky", "cpu").variants:
+        recipe = find_study("chomsky", "cpu").recipe("lstm").for_variant(variant)
+        rows = next(synthbench.stream(synthbench.task("chomsky", variant), batch_size=200))
+        longest = max(len(answer) for answer in rows["label"])
+        steps.setdefault("one" if longest == 1 else "several", set()).add(recipe.steps)
+    assert steps == {"one": {4_000}, "several": {2_000}}
 
 
 def test_four_learning_rates_are_tried_for_every_model_of_mqar():

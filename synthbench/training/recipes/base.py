@@ -13,7 +13,7 @@ from synthbench.tasks.parameters import read_value
 from synthbench.tasks.registry import task_from
 
 #: Fields of a recipe that users do not change.
-_FIXED = ("name", "model", "options", "by_variant", "published", "line")
+_FIXED = ("name", "model", "options", "by_variant", "variant_steps", "published", "line")
 #: How a learning rate may change with the step.
 SCHEDULES = ("constant", "cosine", "one-cycle")
 #: Fields of a recipe with the values that are allowed, in words and as a test.
@@ -86,6 +86,7 @@ class Recipe:
         options: the model's sizes and switches.
         form: the form of a text task's rows, such as `masked-lm`; empty: the task's first.
         by_variant: further options for some of the task's variants.
+        variant_steps: other numbers of steps for some of the task's variants.
         weight_decay: AdamW's weight decay.
         decay_weights_only: no weight decay of biases, LayerNorms, positions and the class token.
         beta2: AdamW's decay rate of squared gradients.
@@ -117,6 +118,7 @@ class Recipe:
     options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     form: str = ""
     by_variant: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
+    variant_steps: Mapping[str, int] = dataclasses.field(default_factory=dict)
     weight_decay: float = 0.0
     decay_weights_only: bool = False
     beta2: float = 0.999
@@ -141,9 +143,12 @@ class Recipe:
         return self.line or self.name
 
     def for_variant(self, variant: str) -> Recipe:
-        """The recipe with the options that this variant needs."""
+        """The recipe with the options and the steps that this variant needs."""
         options = {**self.options, **self.by_variant.get(variant, {})}
-        return dataclasses.replace(self, options=options, by_variant={})
+        steps = self.variant_steps.get(variant, self.steps)
+        return dataclasses.replace(
+            self, options=options, steps=steps, by_variant={}, variant_steps={}
+        )
 
     def changed(self, recipe: Mapping[str, Any], options: Mapping[str, Any]) -> Recipe:
         """A copy of the recipe with other values; text is read by the field's type.
@@ -200,7 +205,7 @@ class Recipe:
         values = {
             field.name: getattr(self, field.name)
             for field in dataclasses.fields(self)
-            if field.name not in ("by_variant", "published", "line")
+            if field.name not in ("by_variant", "variant_steps", "published", "line")
         }
         options = {name: _plain(value) for name, value in self.options.items()}
         return {**values, "options": options, "heat": _plain(self.heat)}
