@@ -1,0 +1,42 @@
+"""A study of many variants as its paper prints it: a row a variant, a column a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from synthbench.text.tables import Table
+from synthbench.training.comparison import fit_words
+
+
+def beside_paper(comparison: Mapping[str, Any], measure: str) -> str:
+    """One measure of every variant and model, with the best seed and the paper's figure.
+
+    Args:
+        comparison: what `reproduce` wrote.
+        measure: the name of one of its measures.
+
+    Returns:
+        A table in Markdown. An asterisk marks a model that has not learned its training rows in
+        all of its runs.
+    """
+    models = list(dict.fromkeys(line["model"] for line in comparison["models"]))
+    lines = {(line["variant"], line["model"]): line for line in comparison["models"]}
+    rows = []
+    for variant in dict.fromkeys(line["variant"] for line in comparison["models"]):
+        found = [lines.get((variant, model)) for model in models]
+        seeds = sorted({len(line["runs"]) for line in found if line is not None})
+        cells = ["" if line is None else _cell(line, measure) for line in found]
+        rows.append([variant, " or ".join(map(str, seeds)), *cells])
+    return Table(["variant", "seeds", *(f"`{model}`" for model in models)], rows).markdown()
+
+
+def _cell(line: Mapping[str, Any], measure: str) -> str:
+    """The mean, the best of several seeds, and the paper's figure."""
+    figure = line["measures"][measure]
+    _, *states = fit_words(line)
+    words = [f"{figure['mean']:.3f}{'*' if states else ''}"]
+    words += [f"best {max(figure['values']):.3f}"] * (len(figure["values"]) > 1)
+    words += [f"paper {figure['published']['mean']:.3f}"] * bool(figure["published"])
+    return ", ".join(words)
+
