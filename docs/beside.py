@@ -39,4 +39,3 @@ def _cell(line: Mapping[str, Any], measure: str) -> str:
     words += [f"best {max(figure['values']):.3f}"] * (len(figure["values"]) > 1)
     words += [f"paper {figure['published']['mean']:.3f}"] * bool(figure["published"])
     return ", ".join(words)
-

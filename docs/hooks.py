@@ -29,10 +29,19 @@ sys.path.insert(0, str(ROOT))  # for the image sources that the tests make
 
 import gallery  # noqa: E402
 import language_models as of_language_models  # noqa: E402
+from beside import beside_paper  # noqa: E402
 from drawings import depth_two, way_of_the_data  # noqa: E402
 from overview import matrix, panels  # noqa: E402
 from pictures import picture  # noqa: E402
-from results import contrasts_section, figure, read_comparisons, results_section  # noqa: E402
+from results import (  # noqa: E402
+    contrasts_section,
+    figure,
+    of_studies,
+    of_suites,
+    origin,
+    read_comparisons,
+    results_section,
+)
 from tried import budget_section, tried_section  # noqa: E402
 
 from synthbench.training.trials import read_trials  # noqa: E402
@@ -142,7 +151,20 @@ def _results() -> list[dict[str, Any]]:
 
 def results() -> str:
     """The table of all results of `reproduce`, and the commands that make them again."""
-    return results_section(_results())
+    return results_section(of_studies(_results()))
+
+
+def chomsky_table() -> str:
+    """Ours beside table 2 of the Chomsky hierarchy."""
+    found = (one for one in _results() if (one["task"], one["study"]) == ("chomsky", "main"))
+    return beside_paper(next(found), "test")
+
+
+def suite() -> str:
+    """The baselines of the suite of layers: a matrix, a chart for each setting, and their origin."""
+    found = of_suites(_results())
+    charts = [chart for one in found for chart in gallery.charts(one)]
+    return "\n\n".join([matrix(found, curves=""), *charts, *map(origin, found)])
 
 
 def language_models() -> str:
@@ -153,12 +175,12 @@ def language_models() -> str:
 
 def results_matrix() -> str:
     """Models and tasks, with the accuracy beyond training as colour."""
-    return matrix(_results())
+    return matrix(of_studies(_results()))
 
 
 def results_panels() -> str:
     """The curve of every model, small."""
-    return panels(_results())
+    return panels(of_studies(_results()))
 
 
 def contrasts() -> str:
@@ -231,6 +253,7 @@ def listops_row() -> str:
 #: The page of all scripts.
 EXAMPLES = "guides/examples.md"
 _INSERTS: Mapping[str, Callable[[], str]] = {
+    "chomsky_table": chomsky_table,
     "citation": citation,
     "contrasts": contrasts,
     "language_models": language_models,
@@ -241,6 +264,7 @@ _INSERTS: Mapping[str, Callable[[], str]] = {
     "results_matrix": results_matrix,
     "results_panels": results_panels,
     "sampling_drawing": depth_two,
+    "suite": suite,
     "tried": tried,
     "tuning_budget": tuning_budget,
     "way_of_the_data": way_of_the_data,

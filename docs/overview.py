@@ -30,8 +30,13 @@ _LONG = 26
 # The matrix.
 
 
-def matrix(comparisons: Sequence[Comparison]) -> str:
-    """Accuracy beyond what was trained on, as HTML: a row a model, a column a task and variant."""
+def matrix(comparisons: Sequence[Comparison], curves: str = "../gallery/{task}.html") -> str:
+    """Accuracy beyond what was trained on, as HTML: a row a model, a column a task and variant.
+
+    Args:
+        comparisons: what `reproduce` wrote.
+        curves: the page that has the curves of a task; empty: the same page.
+    """
     columns = _columns(comparisons)
     found: dict[tuple[str, tuple[str, ...]], tuple[Comparison, Line]] = {}
     for key, lines in columns.items():
@@ -45,7 +50,8 @@ def matrix(comparisons: Sequence[Comparison]) -> str:
     rows = []
     for model in models:
         cells = (
-            _cell(*found[model, key]) if (model, key) in found else "<td></td>" for key in columns
+            _cell(*found[model, key], curves) if (model, key) in found else "<td></td>"
+            for key in columns
         )
         rows.append(f"<tr><th><code>{escape(model)}</code></th>{''.join(cells)}</tr>")
     return (
@@ -91,7 +97,7 @@ def _column_head(key: tuple[str, ...], columns: Mapping[tuple[str, ...], Any]) -
     return "<br>".join([f"<b>{escape(words[0])}</b>", *map(escape, words[1:]), escape(measure)])
 
 
-def _cell(comparison: Comparison, entry: Line) -> str:
+def _cell(comparison: Comparison, entry: Line, curves: str) -> str:
     """A figure in its colour, with a mark if the model is not fitted; it leads to the curve."""
     measure = _beyond(comparison)
     figure = entry["measures"][measure]
@@ -100,7 +106,8 @@ def _cell(comparison: Comparison, entry: Line) -> str:
     if figure["published"]:
         told.append(f"paper: {figure['published']['mean']:.2f}")
     mark = "*" if states else ""
-    place = f"../gallery/{comparison['task']}.html#{curve_anchor(comparison, entry['variant'])}"
+    page = curves.format(task=comparison["task"])
+    place = f"{page}#{curve_anchor(comparison, entry['variant'])}"
     return (
         f'<td style="--share: {figure["mean"]:.3f}"><a href="{place}" '
         f'title="{escape("; ".join(told))}">{figure["mean"]:.2f}{mark}</a></td>'

@@ -23,6 +23,7 @@ from synthbench.training.comparison import (
 from synthbench.training.contrast_tables import contrast_cells, evidence, unlike
 from synthbench.training.contrasts import CONTRASTS, NOT_RUN, STATES, Finding, judge
 from synthbench.training.paper_size import at_paper_size, data_differences
+from synthbench.training.recipes.layers import SUITES
 from synthbench.training.train_fit import NOT_FITTED, rises, state_of
 from synthbench.training.trials import doubled, read_trials
 
@@ -55,6 +56,21 @@ def read_comparisons(directory: str | Path) -> list[dict[str, Any]]:
         raise DatasetError(f"No results in {str(directory)!r}: it has no .json files.")
     order = list_tasks()
     return sorted(comparisons, key=lambda one: (order.index(one["task"]), one["study"] != "main"))
+
+
+def of_studies(comparisons: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Those that belong to no suite."""
+    return [one for one in comparisons if (one["task"], one["study"]) not in _OF_SUITES]
+
+
+def of_suites(comparisons: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Those that belong to a suite, in its order."""
+    found = {(one["task"], one["study"]): one for one in comparisons}
+    return [found[place] for place in _OF_SUITES if place in found]
+
+
+#: Task and name of every study of a suite.
+_OF_SUITES = [(study.task, study.name) for suite in SUITES.values() for study in suite]
 
 
 # Results.
@@ -91,7 +107,7 @@ def _section(comparison: Mapping[str, Any]) -> list[str]:
     title = f"### {comparison['task']}, profile {comparison['profile']}"
     if comparison["study"] != "main":
         title += f", study {comparison['study']}: {comparison['title']}"
-    return [title, sizes(comparison), table.markdown(), _origin(comparison)]
+    return [title, sizes(comparison), table.markdown(), origin(comparison)]
 
 
 def sizes(comparison: Mapping[str, Any]) -> str:
@@ -113,7 +129,7 @@ def models_sizes(comparison: Mapping[str, Any]) -> str:
     return f"{seeds} seed{'s' if seeds > 1 else ''}; parameters: {', '.join(named)}."
 
 
-def _origin(comparison: Mapping[str, Any]) -> str:
+def origin(comparison: Mapping[str, Any]) -> str:
     """The command, time, machine and code that one comparison was made with."""
     seconds = comparison["seconds"]
     taken = f", {seconds:,.0f} s with {comparison['workers']} at once" if seconds else ""
