@@ -161,7 +161,7 @@ def chomsky_table() -> str:
 
 
 def suite() -> str:
-    """The baselines of the suite of layers: a matrix, a chart for each setting, and their origin."""
+    """The baselines of the suite of layers: a matrix, a chart a setting, and their origin."""
     found = of_suites(_results())
     charts = [chart for one in found for chart in gallery.charts(one)]
     return "\n\n".join([matrix(found, curves=""), *charts, *map(origin, found)])
