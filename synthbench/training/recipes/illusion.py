@@ -147,6 +147,13 @@ EIGENVALUES = dataclasses.replace(
     variants=("Z2",),
     recipes=tuple(map(_one_layer, ("diagonal", "diagonal-signed", "deltanet", "deltanet-signed"))),
 )
+#: A little longer rows in training, as in the trials by hand that `EIGENVALUES` follows.
+LONGER = dataclasses.replace(
+    EIGENVALUES,
+    name="eigenvalues-40",
+    title="The same linear recurrences, trained on rows of up to 40 elements",
+    parameters={"train_lengths": tuple(range(1, 41))},
+)
 #: As the paper trains: on the rows of one length, and on all pairs.
 A5 = dataclasses.replace(
     MAIN,
@@ -171,4 +178,4 @@ SHORT = dataclasses.replace(
     ),
 )
 
-STUDIES = (PAPER, NO_POSITIONS, MAIN, EIGENVALUES, A5, SHORT)
+STUDIES = (PAPER, NO_POSITIONS, MAIN, EIGENVALUES, LONGER, A5, SHORT)
