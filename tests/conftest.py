@@ -6,6 +6,7 @@ import pytest
 from hypothesis import settings
 
 from synthbench.dataset import digest
+from synthbench.streaming import rounds
 from synthbench.tasks import registry
 from synthbench.tasks.registry import task as make_task
 from synthbench.verification import rows as proof
@@ -44,6 +45,13 @@ def numbers(monkeypatch):
     """The toy task `numbers`, known to the registry for one test, with chunks of a few rows."""
     know_numbers(monkeypatch)
     return Numbers
+
+
+@pytest.fixture
+def short_rounds(monkeypatch):
+    """Rounds of a few hundred rows, for rules of rows that do not know of rounds."""
+    monkeypatch.setattr(rounds, "ROUND_ROWS", 256)
+    monkeypatch.setattr(rounds, "EVALUATION_ROUND_ROWS", 256)
 
 
 @pytest.fixture(scope="session")

@@ -116,10 +116,8 @@ def test_datasets(tables, monkeypatch, printed, tmp_path):
     assert show("verify", made) == 0  # it shows no table
 
 
-def test_an_audit(tables, monkeypatch, printed, tmp_path):
-    place = str(tmp_path / "listops")
-    printed("generate", "listops", "--preset", "small", "--out", place, "--workers", "1")
-    found = audit(place)
+def test_an_audit(tables, monkeypatch, tiny):
+    found = audit(tiny("listops"))
     assert check(tables, monkeypatch, lambda: render(found)) > 300
 
 

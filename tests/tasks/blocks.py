@@ -5,6 +5,13 @@ import json
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block
 from synthbench.tasks.row_ids import fingerprints
+from synthbench.verification.conformance.check import (
+    CheckResult,
+    _ask_each,
+    _of_rows,
+    _of_the_task,
+)
+from synthbench.verification.conformance.levels import check_levels
 from synthbench.verification.conformance.rows import check_columns, check_ids, check_solver
 from synthbench.verification.conformance.rows import plain_rows as rows_of
 
@@ -44,6 +51,15 @@ def assert_sound(task, block):
     named = ids(task, block)
     assert len(set(zip(inputs, named, strict=True))) == len(set(inputs)) == len(set(named))
     return rows
+
+
+def assert_rows_and_levels(task, directory):
+    """A variant keeps the promises of rows and levels; the others' code knows no variants."""
+    steps = _ask_each(task, [*_of_the_task(task), *_of_rows(task)])
+    found = [one for one in steps if isinstance(one, CheckResult)]
+    assert [one for one in found if one.problems] == []
+    assert len(found) == 18
+    assert check_levels(task, directory) == []
 
 
 def ids(task, block):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,8 @@ from synthbench.tasks.features import sequence, value
 from synthbench.tasks.forms import FORMS, form_of
 from synthbench.tasks.registry import task as make_task
 from tests.support import IMAGELESS, first_fast, plain_rows
+
+pytestmark = pytest.mark.usefixtures("short_rounds")
 
 TEXT = first_fast(one for one in IMAGELESS if isinstance(make_task(*one), TextTask))
 CLASSES = [one for one in TEXT if make_task(*one.values).labels]
@@ -48,9 +52,14 @@ class Recall(TextTask):
         return np.tile([0, 0, 1, 1, 2, 3], (len(block), 1))
 
 
+@functools.cache
+def asked_rows(task):
+    return Rounds(task, task.splits[-1].name).rows(0).block.take(slice(40))
+
+
 def encoded(task, name, rows=40):
     """A form's batch of some rows, and the rows as plain values with their tokens."""
-    block = Rounds(task, task.splits[-1].name).rows(0).block.take(slice(rows))
+    block = asked_rows(task).take(slice(rows))
     form = form_of(task, name)
     read = form.read(block)
     plain = plain_rows(task.rendered(block))
@@ -156,25 +165,36 @@ def test_positions_count_on_behind_the_question():
         assert "position_ids" in form.questions(read)
 
 
+def right_predictions(chosen, read, batch):
+    """What a model that is always right predicts."""
+    if chosen != "causal-lm":
+        return batch["labels"]
+    right = np.zeros((len(batch["labels"]), 1 + read["answer"].shape[1]), int)
+    starts = 1 + (read["tokens"] > 0).sum(axis=1)
+    for row, ids, start in zip(right, batch["input_ids"], starts, strict=True):
+        rest = ids[start:][: len(row)]
+        row[: len(rest)] = rest
+    return right
+
+
 @pytest.mark.parametrize(("name", "variant"), [*TEXT, ("recall", None)])
 def test_right_predictions_are_right_answers_and_wrong_ones_wrong(name, variant):
     task = Recall() if name == "recall" else make_task(name, variant)
+
+    def scored(form, read, plain, given):
+        answers = form.answers(read, given)
+        return [task.score(row, one) for row, one in zip(plain, answers, strict=True)]
+
     for chosen in task.forms:
         form, read, batch, plain, _ = encoded(task, chosen)
-        right = batch["labels"]
-        if chosen == "causal-lm":
-            most = 1 + read["answer"].shape[1]
-            right = np.zeros((len(plain), most), int)
-            for place, (ids, start) in enumerate(
-                zip(batch["input_ids"], (read["tokens"] > 0).sum(axis=1), strict=True)
-            ):
-                rest = ids[start + 1 : start + 1 + most]
-                right[place, : len(rest)] = rest
-        scores = np.eye(len(form.output_tokens))[np.maximum(right, 0)]
-        for given, score in ((right, 1.0), (scores, 1.0), (np.zeros_like(right), None)):
-            answers = form.answers(read, given)
-            scored = [task.score(row, one) for row, one in zip(plain, answers, strict=True)]
-            assert set(scored) == {1.0} if score else np.mean(scored) < 0.6, chosen
+        right = right_predictions(chosen, read, batch)
+        assert set(scored(form, read, plain, right)) == {1.0}, chosen
+        assert np.mean(scored(form, read, plain, np.zeros_like(right))) < 0.6, chosen
+        # Of few rows, because mqar has thousands of tokens to choose from.
+        form, read, batch, plain, _ = encoded(task, chosen, rows=5)
+        right = np.maximum(right_predictions(chosen, read, batch), 0)
+        scores = np.where(np.arange(len(form.output_tokens)) == right[..., None], 1.0, 0.0)
+        assert set(scored(form, read, plain, scores)) == {1.0}, chosen
 
 
 def test_a_task_of_numbers_or_images_has_no_form_and_a_wrong_form_is_named():

@@ -15,11 +15,9 @@ from numpy.typing import NDArray
 import synthbench
 from synthbench.errors import UsageError
 from synthbench.seeding import Draws
-from synthbench.streaming import rounds
 from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.base import Block
 from synthbench.tasks.registry import task as make_task
-from synthbench.tasks.registry import task_class
 from synthbench.tasks.row_ids import (
     HELD_OUT_SHARE,
     PROBLEM_BITS,
@@ -38,12 +36,6 @@ def candidates(task, n, bucket):
     kinds = [dataclasses.replace(task.splits[0], evaluation=held_out) for held_out in (False, True)]
     block = Block.concatenate([task.propose(Draws({"test": 1}), n, kind, bucket) for kind in kinds])
     return block.take(np.unique(fingerprints(task, block), return_index=True)[1])
-
-
-@pytest.fixture
-def short_rounds(monkeypatch):
-    monkeypatch.setattr(rounds, "ROUND_ROWS", 256)
-    monkeypatch.setattr(rounds, "EVALUATION_ROUND_ROWS", 256)
 
 
 def check_splits_and_stream(name, variant, seed):
@@ -67,11 +59,11 @@ def test_evaluation_splits_have_the_held_out_rows_and_nothing_else_has_any(name,
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("short_rounds")
-@pytest.mark.parametrize("seed", range(1, 21))
-def test_so_it_is_for_every_seed(seed):
-    for name, _ in ONE_EACH:
-        variants = list(task_class(name).variants)  # each seed looks at another one
-        check_splits_and_stream(name, variants[seed % len(variants)], seed)
+@pytest.mark.parametrize(
+    ("seed", "name", "variant"), [(seed, *one) for seed, one in enumerate(IMAGELESS, 1)]
+)
+def test_so_it_is_for_every_variant_and_other_seeds(seed, name, variant):
+    check_splits_and_stream(name, variant, seed)
 
 
 @every_variant

@@ -45,8 +45,17 @@ def quick(out, variants=(), **changes):
     return reproduce(tasks or "ctl", **{**options, **changes})
 
 
-def test_a_comparison_sums_up_the_seeds_of_every_model_and_variant(tmp_path):
-    comparison = quick(tmp_path)
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The study from beginning to end: its directory and its comparison."""
+    with pytest.MonkeyPatch.context() as patch:
+        add_study(patch, QUICK)
+        path = tmp_path_factory.mktemp("whole")
+        return path, quick(path)
+
+
+def test_a_comparison_sums_up_the_seeds_of_every_model_and_variant(whole):
+    tmp_path, comparison = whole
     assert [(one["variant"], one["model"]) for one in comparison["models"]] == LINES
     assert comparison == json.loads((tmp_path / "ctl-tiny.json").read_text(encoding="utf-8"))
     for line in comparison["models"]:
@@ -80,8 +89,7 @@ def test_a_comparison_sums_up_the_seeds_of_every_model_and_variant(tmp_path):
     assert "1.000 ± 0.020 |" in text
 
 
-def test_an_interrupted_validation_is_continued_and_ends_the_same(tmp_path, monkeypatch):
-    whole = quick(tmp_path / "whole")
+def test_an_interrupted_validation_is_continued_and_ends_the_same(tmp_path, monkeypatch, whole):
     with monkeypatch.context() as patch:
         interrupting(patch, loop.Loop, "_take_step", 67)  # in the fourth of eight runs
         with pytest.raises(Interrupted):
@@ -89,7 +97,7 @@ def test_an_interrupted_validation_is_continued_and_ends_the_same(tmp_path, monk
     finished = sorted((tmp_path / "run").rglob("result.json"))
     assert len(finished) == 3
     before = [file.stat().st_mtime_ns for file in finished]
-    assert without_times(quick(tmp_path / "run")) == without_times(whole)
+    assert without_times(quick(tmp_path / "run")) == without_times(whole[1])
     assert [file.stat().st_mtime_ns for file in finished] == before
 
 
