@@ -1,0 +1,80 @@
+"""Sizes of arithmetic and listops that a rule chooses, without a look at which model is ahead.
+
+The rule: everything about the data as published (operators, modulus, lengths, rows, the train
+split), but for the depth. It is the largest depth of training at which each of three models has
+learned `LEARNED` of its training rows with one of `RATES`, seed 0, in half an hour of one core. As
+published, validation rows are one level deeper than training rows, and test rows two and three.
+Depths are tried upwards from 2, because what is not learned at one depth is not learned at a
+greater one, and shallow rows cost fewest trials. A depth ends as soon as one model has failed at
+both rates. At the depth that is found, each model takes the rate with the higher accuracy on iid,
+and runs with seeds 0, 1 and 2.
+
+Models, batches and schedules are those of the profile `cpu`, which were there before. `RATES` are
+the same two for every model, a factor of three apart, around the rates of that profile. `_STEPS`
+are what half an hour of one core allows: `OMP_NUM_THREADS=1 python -m benchmarks steps TASK --study
+depth-D` counted the steps a second on an AMD EPYC whose other core was busy, and the steps of
+half an hour were rounded to thousands. All of this was fixed on 26 November 2026, before any of the
+models was trained at any of these depths.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from synthbench.training.recipes import cpu, ndr
+from synthbench.training.recipes.base import Recipe, Study
+
+#: The share of training rows from which on a depth counts as learned, and the two learning rates.
+NAME = "by-rule"
+LEARNED, RATES = 0.98, (5e-4, 1.5e-3)
+#: Thousands of steps in half an hour, by task and depth of training.
+_STEPS = {
+    "arithmetic": {
+        2: {"lstm": 20, "transformer": 20, "ndr": 10},
+        3: {"lstm": 20, "transformer": 20, "ndr": 10},
+        4: {"lstm": 20, "transformer": 20, "ndr": 10},
+        5: {"lstm": 20, "transformer": 20, "ndr": 10},
+    },
+    "listops": {
+        2: {"lstm": 20, "transformer": 20, "ndr": 10},
+        3: {"lstm": 20, "transformer": 20, "ndr": 10},
+        4: {"lstm": 20, "transformer": 20, "ndr": 10},
+        5: {"lstm": 20, "transformer": 20, "ndr": 10},
+    },
+}
+
+
+def _recipe(small: Study, name: str, depth: int, rate: float) -> Recipe:
+    steps = 1000 * _STEPS[small.task][depth][name]
+    made = dataclasses.replace(small.recipe(name), steps=steps, learning_rate=rate)
+    return dataclasses.replace(made, validate_every=steps // 20)
+
+
+def _at(published: Study, depth: int, *recipes: Recipe, **changes: str) -> Study:
+    """A published study at another depth of training."""
+    parameters = {
+        "train_depths": tuple(range(1, depth + 1)),
+        "validation_depths": (depth + 1,),
+        "test_depths": (depth + 2, depth + 3),
+    }
+    made = dataclasses.replace(published, profile="cpu", recipes=recipes, parameters=parameters)
+    return dataclasses.replace(made, select="iid", eval_splits=("iid",), **changes)
+
+
+def _trials(published: Study, small: Study, depth: int) -> Study:
+    """Each model with each rate at one depth."""
+    recipes = [
+        dataclasses.replace(made, name=f"{name}-{rate:g}", published={})
+        for name in _STEPS[published.task][depth]
+        for rate in RATES
+        for made in (_recipe(small, name, depth, rate),)
+    ]
+    title = f"Depths 1 to {depth}, all else as published: two learning rates"
+    study = _at(published, depth, *recipes, name=f"depth-{depth}", title=title)
+    return dataclasses.replace(study, seeds=1)
+
+
+_TASKS = ((ndr.ARITHMETIC, cpu.ARITHMETIC), (ndr.LISTOPS, cpu.LISTOPS))
+STUDIES = tuple(
+    _trials(published, small, depth) for published, small in _TASKS for depth in _STEPS["listops"]
+)
