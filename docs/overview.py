@@ -14,8 +14,8 @@ from shapes import line, svg, text
 from synthbench.sampling.preview import sample_rows
 from synthbench.tasks.base import Task
 from synthbench.tasks.registry import task as make_task
-from synthbench.training.comparison import fit_words
-from synthbench.training.contrasts import NO_SHARES
+from synthbench.training.comparison import fit_words, of_one_run
+from synthbench.training.contrasts import NO_SHARES, ONE_RUN
 
 Line = Mapping[str, Any]
 Comparison = Mapping[str, Any]
@@ -23,6 +23,8 @@ Comparison = Mapping[str, Any]
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 190, 132, 26, 182, 26, 108
 #: From this ratio of the last place to the first, the scale is logarithmic.
 _WIDE = 16
+#: Marks a figure of a single run, as an asterisk does a model that is not fitted.
+_SINGLE = "\u2020"
 #: Names from this length on are written smaller.
 _LONG = 26
 
@@ -92,14 +94,16 @@ def _column_head(key: tuple[str, ...], columns: Mapping[tuple[str, ...], Any]) -
 
 
 def _cell(comparison: Comparison, entry: Line) -> str:
-    """A figure in its colour, with a mark if the model is not fitted; it leads to the curve."""
+    """A figure in its colour, with its marks; it leads to the curve."""
     measure = _beyond(comparison)
     figure = entry["measures"][measure]
     _, *states = fit_words(entry)
     told = [f"{entry['model']} on {comparison['task']}, {entry['variant']}, {measure}", *states]
+    single = of_one_run(figure)
+    told += [ONE_RUN] * single
     if figure["published"]:
         told.append(f"paper: {figure['published']['mean']:.2f}")
-    mark = "*" if states else ""
+    mark = "*" * bool(states) + _SINGLE * single
     place = f"../gallery/{comparison['task']}.html#{curve_anchor(comparison, entry['variant'])}"
     return (
         f'<td style="--share: {figure["mean"]:.3f}"><a href="{place}" '
@@ -175,7 +179,7 @@ def _panel(
     parts.append(f'<polyline points="{path}" class="curve-1"/>')
     parts += _published(entry, spans, across, up)
     _, *states = fit_words(entry)
-    name = entry["model"] + "*" * bool(states)
+    name = entry["model"] + "*" * bool(states) + _SINGLE * (len(entry["runs"]) == 1)
     kind = "left small strong" if len(name) < _LONG else "left tiny strong"
     parts.append(text(_LEFT - 20, 11, name, kind))
     return svg(_WIDTH, _HEIGHT, parts, f"Accuracy of {entry['model']}")

@@ -13,15 +13,17 @@ from synthbench import __version__
 from synthbench.errors import DatasetError
 from synthbench.tasks.registry import list_tasks
 from synthbench.text.tables import Table
+from synthbench.training.cells import cell
 from synthbench.training.comparison import (
     fit_cell,
     fit_words,
     headings,
     made_with,
+    of_one_run,
     ours_and_theirs,
 )
 from synthbench.training.contrast_tables import contrast_cells, evidence, unlike
-from synthbench.training.contrasts import CONTRASTS, NOT_RUN, STATES, Finding, judge
+from synthbench.training.contrasts import CONTRASTS, NOT_RUN, ONE_RUN, STATES, Finding, judge
 from synthbench.training.paper_size import at_paper_size, rows_differences, task_differences
 from synthbench.training.recipes import by_rule
 from synthbench.training.train_fit import NOT_FITTED, rises, state_of
@@ -256,7 +258,7 @@ def drawn_models(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def figure(comparisons: Sequence[Mapping[str, Any]], name: str) -> str:
-    """The figure that a sentence rests on; with the state of its model, if that is not fitted.
+    """The figure that a sentence rests on; it says so if its model is not fitted, or of one run.
 
     Args:
         comparisons: all results.
@@ -274,11 +276,13 @@ def figure(comparisons: Sequence[Mapping[str, Any]], name: str) -> str:
             place = (one["task"], one["profile"], line["variant"], line["model"])
             if place != (task, profile, variant, model) or one["study"] != (study or "main"):
                 continue
-            if measure == "training":
-                return fit_cell(line)
             measures = {entry["name"]: entry for entry in one["measures"]}
+            if measure == "training":
+                return ", ".join(fit_words(line) + [ONE_RUN] * (len(line["runs"]) == 1))
             if measure in measures:
+                found = line["measures"][measure]
                 _, *states = fit_words(line)
+                states += [ONE_RUN] * of_one_run(found)
                 mark = f" ({', '.join(states)})" if states else ""
-                return ours_and_theirs(measures[measure], line)[0] + mark
+                return cell(measures[measure]["metric"], found, len(found["values"])) + mark
     raise DatasetError(f"Figure {name!r}: no result has it.")

@@ -205,6 +205,10 @@ def test_a_sentence_has_a_figure_that_is_there():
     other["models"][0]["measures"]["in a longer row"]["mean"] = 0.25
     name = "ctl cpu/layers forward ndr in a longer row"
     assert figure([comparison(), other], name) == "0.250 ± 0.100"
+    single = comparison()
+    single["models"][0]["measures"]["test"] |= {"deviation": None, "values": [0.5, None]}
+    assert figure([single], "ctl cpu forward ndr test") == "0.500 (one run)"
+    assert "| 0.500 ± 0.100 | 0.500 (one run) | 1.000 ± 0.000 |" in results_section([single])
     unknown_study = "ctl cpu/rates forward ndr test"
     for unknown in ("ctl paper forward ndr test", "ctl cpu forward ndr tset", unknown_study):
         with pytest.raises(DatasetError, match="no result has it"):

@@ -25,10 +25,10 @@ from synthbench import DatasetDirectory, llm
 from synthbench.evaluation.unreadable import why_unread
 from synthbench.llm.conversations import answer_format
 from synthbench.training.setting import Setting, find_device, machine
-from synthbench.training.train_fit import fit_of
+from synthbench.training.train_fit import FIT_ROWS, fit_of
 
 RESULTS = Path(__file__).parents[1] / "results/llm"
-#: The most rows of each split that are asked.
+#: The most rows of each held-out split that are asked.
 ASKED = 200
 #: Replies to each split that are kept.
 SHOWN = 3
@@ -181,7 +181,8 @@ def _evaluated(model: Any, place: str, splits: list[str], shots: int = 0) -> dic
     """Accuracy with its 95% interval on each split, and by depth or length."""
     found, task = {}, DatasetDirectory.open(place).make_task()
     for split in splits:
-        rows = llm.prompts(place, split, limit=ASKED, shots=shots)
+        most = FIT_ROWS if split == "train" else ASKED
+        rows = llm.prompts(place, split, limit=most, shots=shots)
         written = replies(model.to(DEVICE), smollm2.load()[1], rows["prompt"])
         report = llm.evaluate(place, rows, written).to_dict()
         found[split] = {
