@@ -9,6 +9,7 @@ from html import escape
 from typing import Any
 
 from gallery import by_bucket, by_size, curve_anchor, longest_trained
+from results import unfinished
 from shapes import line, svg, text
 
 from synthbench.sampling.preview import sample_rows
@@ -123,7 +124,8 @@ def _panels_of(comparison: Comparison) -> Iterator[str]:
     """For each variant a heading, and a panel a model."""
     task = make_task(comparison["task"], **comparison["data"]["parameters"])
     for variant in dict.fromkeys(entry["variant"] for entry in comparison["models"]):
-        models = [entry for entry in comparison["models"] if entry["variant"] == variant]
+        every = [entry for entry in comparison["models"] if entry["variant"] == variant]
+        models = [entry for entry in every if not unfinished(entry)]
         curves = by_bucket(models) or by_size(models)
         if not curves:
             continue

@@ -242,15 +242,20 @@ def _unlike(findings: Mapping[str, Finding]) -> str:
 # Pictures and sentences.
 
 
+def unfinished(line: Mapping[str, Any]) -> bool:
+    """Whether twice the steps have shown that a model was not trained to the end."""
+    longer = line.get("doubled")
+    return bool(longer) and rises(longer["single"], longer["doubled"])
+
+
 def drawn_models(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The models of a comparison that are drawn; those that are not fitted say so in their name.
 
-    A model that twice the steps have shown not to be trained to the end is not drawn.
+    A model that was not trained to the end is not drawn.
     """
     found = []
     for line in comparison["models"]:
-        longer = line.get("doubled")
-        if longer and rises(longer["single"], longer["doubled"]):
+        if unfinished(line):
             continue
         mark = f", {NOT_FITTED}" if state_of(line["runs"]) == NOT_FITTED else ""
         found.append({**line, "model": line["model"] + mark})
