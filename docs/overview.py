@@ -17,6 +17,7 @@ from synthbench.tasks.base import Task
 from synthbench.tasks.registry import task as make_task
 from synthbench.training.comparison import fit_words, of_one_run
 from synthbench.training.contrasts import NO_SHARES, ONE_RUN
+from synthbench.training.paper_size import task_differences
 
 Line = Mapping[str, Any]
 Comparison = Mapping[str, Any]
@@ -80,7 +81,10 @@ def _beyond(comparison: Comparison) -> str | None:
 
 
 def _column_head(key: tuple[str, ...], columns: Mapping[tuple[str, ...], Any]) -> str:
-    """The task with what tells the column from others of the same task, and its measure."""
+    """The task with what tells the column from others of the same task, and its measure.
+
+    A mark says that the task differs from the paper's.
+    """
     name, variant, profile, _ = key
     of_task = [other for other in columns if other[0] == name]
     comparison = columns[key][0][0]
@@ -90,8 +94,10 @@ def _column_head(key: tuple[str, ...], columns: Mapping[tuple[str, ...], Any]) -
     words += [profile] * (len({other[2] for other in of_task}) > 1)
     if sum(other[:3] == key[:3] for other in of_task) > 1:
         words.append(comparison["study"])
-    measure = _beyond(comparison)
-    return "<br>".join([f"<b>{escape(words[0])}</b>", *map(escape, words[1:]), escape(measure)])
+    lines = [f"<b>{escape(words[0])}</b>", *map(escape, [*words[1:], _beyond(comparison) or ""])]
+    if unlike := task_differences(comparison):
+        lines.append(f'<abbr title="{escape(", ".join(unlike))}">\u2260 paper</abbr>')
+    return "<br>".join(lines)
 
 
 def _cell(comparison: Comparison, entry: Line) -> str:
@@ -134,6 +140,8 @@ def _panels_of(comparison: Comparison) -> Iterator[str]:
         if comparison["study"] != "main":
             title += f", study {comparison['study']}"
         trained = longest_trained(task)
+        if task_differences(comparison):  # the paper's figures are of other rows
+            models = [{**entry, "measures": {}} for entry in models]
         spans = {split.name: _span(task, split.name) for split in task.splits}
         drawn = [_panel(one, curves[one["model"]][0], trained, spans) for one in models]
         place = f"../gallery/{comparison['task']}.html#{curve_anchor(comparison, variant)}"

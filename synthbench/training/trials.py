@@ -172,7 +172,7 @@ def write_trials(directory: Path, trials: Iterable[Json]) -> None:
 def doubled(comparison: Json, line: Json, trials: Sequence[Json]) -> dict[str, Any] | None:
     """The run of twice the steps of a line of a comparison, as `comparison.fit_words` reads it.
 
-    It differs from a run of the line's setting in nothing but its length, and has the same seed: the
+    It differs from a run of that setting in its length alone, and has the same seed: the
     first of those that have not learned their training rows.
     """
     (short,) = from_comparison({**comparison, "models": [line]}, "", "") or (None,)

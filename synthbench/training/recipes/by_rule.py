@@ -45,36 +45,40 @@ _STEPS = {
 
 
 def _recipe(small: Study, name: str, depth: int, rate: float) -> Recipe:
+    """A model of the profile `cpu` with half an hour of steps; its name has the learning rate."""
     steps = 1000 * _STEPS[small.task][depth][name]
-    made = dataclasses.replace(small.recipe(name), steps=steps, learning_rate=rate)
-    return dataclasses.replace(made, validate_every=steps // 20)
-
-
-def _at(published: Study, depth: int, *recipes: Recipe, **changes: str) -> Study:
-    """A published study at another depth of training."""
-    parameters = {
-        "train_depths": tuple(range(1, depth + 1)),
-        "validation_depths": (depth + 1,),
-        "test_depths": (depth + 2, depth + 3),
-    }
-    made = dataclasses.replace(published, profile="cpu", recipes=recipes, parameters=parameters)
-    return dataclasses.replace(made, select="iid", eval_splits=("iid",), **changes)
+    return dataclasses.replace(
+        small.recipe(name),
+        name=f"{name}-{rate:g}",
+        steps=steps,
+        learning_rate=rate,
+        validate_every=steps // 20,
+        published={},
+    )
 
 
 def _trials(published: Study, small: Study, depth: int) -> Study:
-    """Each model with each rate at one depth."""
-    recipes = [
-        dataclasses.replace(made, name=f"{name}-{rate:g}", published={})
-        for name in _STEPS[published.task][depth]
-        for rate in RATES
-        for made in (_recipe(small, name, depth, rate),)
-    ]
-    title = f"Depths 1 to {depth}, all else as published: two learning rates"
-    study = _at(published, depth, *recipes, name=f"depth-{depth}", title=title)
-    return dataclasses.replace(study, seeds=1)
+    """Each model with each rate at one depth, one seed."""
+    models = _STEPS[published.task][depth]
+    return dataclasses.replace(
+        published,
+        profile="cpu",
+        name=f"depth-{depth}",
+        title=f"Trained to depth {depth}, all else as published: two learning rates",
+        recipes=tuple(_recipe(small, name, depth, rate) for name in models for rate in RATES),
+        parameters={
+            "train_depths": tuple(range(1, depth + 1)),
+            "validation_depths": (depth + 1,),
+            "test_depths": (depth + 2, depth + 3),
+        },
+        select="iid",
+        eval_splits=("iid",),
+        seeds=1,
+    )
 
 
-_TASKS = ((ndr.ARITHMETIC, cpu.ARITHMETIC), (ndr.LISTOPS, cpu.LISTOPS))
 STUDIES = tuple(
-    _trials(published, small, depth) for published, small in _TASKS for depth in _STEPS["listops"]
+    _trials(published, small, depth)
+    for published, small in ((ndr.ARITHMETIC, cpu.ARITHMETIC), (ndr.LISTOPS, cpu.LISTOPS))
+    for depth in _STEPS[published.task]
 )
