@@ -30,16 +30,16 @@ LEARNED, RATES = 0.98, (5e-4, 1.5e-3)
 #: Thousands of steps in half an hour, by task and depth of training.
 _STEPS = {
     "arithmetic": {
-        2: {"lstm": 20, "transformer": 20, "ndr": 10},
-        3: {"lstm": 20, "transformer": 20, "ndr": 10},
-        4: {"lstm": 20, "transformer": 20, "ndr": 10},
-        5: {"lstm": 20, "transformer": 20, "ndr": 10},
+        2: {"lstm": 40, "transformer": 28, "ndr": 10},
+        3: {"lstm": 17, "transformer": 15, "ndr": 6},
+        4: {"lstm": 9, "transformer": 13, "ndr": 4},
+        5: {"lstm": 9, "transformer": 13, "ndr": 4},
     },
     "listops": {
-        2: {"lstm": 20, "transformer": 20, "ndr": 10},
-        3: {"lstm": 20, "transformer": 20, "ndr": 10},
-        4: {"lstm": 20, "transformer": 20, "ndr": 10},
-        5: {"lstm": 20, "transformer": 20, "ndr": 10},
+        2: {"lstm": 49, "transformer": 23, "ndr": 11},
+        3: {"lstm": 31, "transformer": 14, "ndr": 6},
+        4: {"lstm": 24, "transformer": 12, "ndr": 6},
+        5: {"lstm": 24, "transformer": 12, "ndr": 6},
     },
 }
 
