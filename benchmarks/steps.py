@@ -31,11 +31,18 @@ def main(words):
     parser.add_argument("tasks", nargs="+", choices=list_tasks())
     parser.add_argument("--model", action="append", help="default: all of the study")
     parser.add_argument("--profile", default="cpu", choices=["cpu", "paper"])
+    parser.add_argument("--study", default="main")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--precision", default="float32", choices=PRECISIONS)
     parser.add_argument("--compile", action="store_true")
     parser.add_argument("--steps", type=int, default=150, help="of each run, 30 or more")
     parser.add_argument("--workers", type=int, default=usable_cores(), help="that make the stream")
+    parser.add_argument(
+        "--processor-time",
+        action="store_true",
+        help="count the seconds that this process computes, on a machine that does other work too; "
+        "leaves out the stream, which other processes make",
+    )
     chosen = parser.parse_args(words)
     setting = Setting(find_device(chosen.device), chosen.precision, chosen.compile)
     made_with = machine(setting)
@@ -44,7 +51,7 @@ def main(words):
     lines = []
     with tempfile.TemporaryDirectory() as place:
         for task in chosen.tasks:
-            study = find_study(task, chosen.profile)
+            study = find_study(task, chosen.profile, chosen.study)
             for recipe in study.recipes:
                 if recipe.steps and (not chosen.model or recipe.name in chosen.model):
                     lines.append(_line(Path(place), study, recipe, chosen))
@@ -53,20 +60,21 @@ def main(words):
 
 
 def _line(place, study, recipe, chosen):
-    speeds = [_speed(place, study, recipe, chosen, stream) for stream in (False, True)]
-    return (
-        study.task,
-        recipe.name,
-        str(recipe.batch_size),
-        *(f"{speed:.3g}" for speed in speeds),
-    )
+    speeds = [
+        ""
+        if stream and chosen.processor_time
+        else f"{_speed(place, study, recipe, chosen, stream):.3g}"
+        for stream in (False, True)
+    ]
+    return study.task, recipe.name, str(recipe.batch_size), *speeds
 
 
 def _speed(place, study, recipe, chosen, stream):
     """Steps a second."""
     evaluated = {*study.eval_splits, *(one.split for one in study.measures)} - {"train"}
+    clock = time.process_time if chosen.processor_time else time.perf_counter
     ends = []
-    hook = register_optimizer_step_post_hook(lambda *_: ends.append(time.perf_counter()))
+    hook = register_optimizer_step_post_hook(lambda *_: ends.append(clock()))
     try:
         train(
             study.task,
@@ -74,6 +82,7 @@ def _speed(place, study, recipe, chosen, stream):
             out=place / f"{study.task}-{recipe.name}-{stream}",
             dataset=place / study.task,
             profile=study.profile,
+            study=study.name,
             recipe={"steps": chosen.steps, "validate_every": chosen.steps, "warmup": 0},
             rows=dict.fromkeys(sorted(evaluated), _EVALUATED),
             stream=stream,

@@ -116,7 +116,7 @@ def _fit(found: Mapping[str, Any]) -> str:
         return ""
     unfitted = state_of([found]) == NOT_FITTED
     mark = f", {NOT_FITTED} in {found['steps']:,} steps" if unfitted else ""
-    return f"{found['fit']['chosen']:.3f}{mark}"
+    return f"{found['fit']['chosen']:.3f} of {found['fit']['rows']:,} rows{mark}"
 
 
 def _charts(result: Mapping[str, Any]) -> Iterator[str]:

@@ -9,13 +9,15 @@ from html import escape
 from typing import Any
 
 from gallery import by_bucket, by_size, curve_anchor, longest_trained
+from results import unfinished
 from shapes import line, svg, text
 
 from synthbench.sampling.preview import sample_rows
 from synthbench.tasks.base import Task
 from synthbench.tasks.registry import task as make_task
-from synthbench.training.comparison import fit_words
-from synthbench.training.contrasts import NO_SHARES
+from synthbench.training.comparison import fit_words, of_one_run
+from synthbench.training.contrasts import NO_SHARES, ONE_RUN
+from synthbench.training.paper_size import task_differences
 
 Line = Mapping[str, Any]
 Comparison = Mapping[str, Any]
@@ -23,6 +25,8 @@ Comparison = Mapping[str, Any]
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 190, 132, 26, 182, 26, 108
 #: From this ratio of the last place to the first, the scale is logarithmic.
 _WIDE = 16
+#: Marks a figure of a single run, as an asterisk does a model that is not fitted.
+_SINGLE = "\u2020"
 #: Names from this length on are written smaller.
 _LONG = 26
 
@@ -83,7 +87,10 @@ def _beyond(comparison: Comparison) -> str | None:
 
 
 def _column_head(key: tuple[str, ...], columns: Mapping[tuple[str, ...], Any]) -> str:
-    """The task with what tells the column from others of the same task, and its measure."""
+    """The task with what tells the column from others of the same task, and its measure.
+
+    A mark says that the task differs from the paper's.
+    """
     name, variant, profile, _ = key
     of_task = [other for other in columns if other[0] == name]
     comparison = columns[key][0][0]
@@ -93,19 +100,23 @@ def _column_head(key: tuple[str, ...], columns: Mapping[tuple[str, ...], Any]) -
     words += [profile] * (len({other[2] for other in of_task}) > 1)
     if sum(other[:3] == key[:3] for other in of_task) > 1:
         words.append(comparison["study"])
-    measure = _beyond(comparison)
-    return "<br>".join([f"<b>{escape(words[0])}</b>", *map(escape, words[1:]), escape(measure)])
+    lines = [f"<b>{escape(words[0])}</b>", *map(escape, [*words[1:], _beyond(comparison) or ""])]
+    if unlike := task_differences(comparison):
+        lines.append(f'<abbr title="{escape(", ".join(unlike))}">\u2260 paper</abbr>')
+    return "<br>".join(lines)
 
 
 def _cell(comparison: Comparison, entry: Line, curves: str) -> str:
-    """A figure in its colour, with a mark if the model is not fitted; it leads to the curve."""
+    """A figure in its colour, with its marks; it leads to the curve."""
     measure = _beyond(comparison)
     figure = entry["measures"][measure]
     _, *states = fit_words(entry)
     told = [f"{entry['model']} on {comparison['task']}, {entry['variant']}, {measure}", *states]
+    single = of_one_run(figure)
+    told += [ONE_RUN] * single
     if figure["published"]:
         told.append(f"paper: {figure['published']['mean']:.2f}")
-    mark = "*" if states else ""
+    mark = "*" * bool(states) + _SINGLE * single
     page = curves.format(task=comparison["task"])
     place = f"{page}#{curve_anchor(comparison, entry['variant'])}"
     return (
@@ -126,7 +137,8 @@ def _panels_of(comparison: Comparison) -> Iterator[str]:
     """For each variant a heading, and a panel a model."""
     task = make_task(comparison["task"], **comparison["data"]["parameters"])
     for variant in dict.fromkeys(entry["variant"] for entry in comparison["models"]):
-        models = [entry for entry in comparison["models"] if entry["variant"] == variant]
+        every = [entry for entry in comparison["models"] if entry["variant"] == variant]
+        models = [entry for entry in every if not unfinished(entry)]
         curves = by_bucket(models) or by_size(models)
         if not curves:
             continue
@@ -135,6 +147,8 @@ def _panels_of(comparison: Comparison) -> Iterator[str]:
         if comparison["study"] != "main":
             title += f", study {comparison['study']}"
         trained = longest_trained(task)
+        if task_differences(comparison):  # the paper's figures are of other rows
+            models = [{**entry, "measures": {}} for entry in models]
         spans = {split.name: _span(task, split.name) for split in task.splits}
         drawn = [_panel(one, curves[one["model"]][0], trained, spans) for one in models]
         place = f"../gallery/{comparison['task']}.html#{curve_anchor(comparison, variant)}"
@@ -182,7 +196,7 @@ def _panel(
     parts.append(f'<polyline points="{path}" class="curve-1"/>')
     parts += _published(entry, spans, across, up)
     _, *states = fit_words(entry)
-    name = entry["model"] + "*" * bool(states)
+    name = entry["model"] + "*" * bool(states) + _SINGLE * (len(entry["runs"]) == 1)
     kind = "left small strong" if len(name) < _LONG else "left tiny strong"
     parts.append(text(_LEFT - 20, 11, name, kind))
     return svg(_WIDTH, _HEIGHT, parts, f"Accuracy of {entry['model']}")

@@ -13,20 +13,26 @@ from synthbench import __version__
 from synthbench.errors import DatasetError
 from synthbench.tasks.registry import list_tasks
 from synthbench.text.tables import Table
+from synthbench.training.cells import cell
 from synthbench.training.comparison import (
     fit_cell,
     fit_words,
     headings,
     made_with,
+    of_one_run,
     ours_and_theirs,
 )
 from synthbench.training.contrast_tables import contrast_cells, evidence, unlike
-from synthbench.training.contrasts import CONTRASTS, NOT_RUN, STATES, Finding, judge
-from synthbench.training.paper_size import at_paper_size, data_differences
+from synthbench.training.contrasts import CONTRASTS, NOT_RUN, ONE_RUN, STATES, Finding, judge
+from synthbench.training.paper_size import at_paper_size, rows_differences, task_differences
+from synthbench.training.recipes import by_rule
 from synthbench.training.recipes.layers import SUITES
 from synthbench.training.train_fit import NOT_FITTED, rises, state_of
 from synthbench.training.trials import doubled, read_trials
 
+#: The kinds of sizes that contrasts are told apart by.
+_PAPER, _RULE, _OTHERS = "at the paper's size", "at a size chosen by a rule", "at other sizes"
+_SIZES = (_PAPER, _RULE, _OTHERS)
 _GOLDEN = Path(__file__).parents[1] / "tests" / "golden" / "losses.json"
 #: As in the test of golden trainings: processors round differently.
 _TOLERANCE = 1e-4
@@ -112,11 +118,16 @@ def _section(comparison: Mapping[str, Any]) -> list[str]:
 
 def sizes(comparison: Mapping[str, Any]) -> str:
     """In what a comparison differs from the paper's, as a sentence."""
-    if found := data_differences(comparison):
-        return f"**Not the paper's task**: {', '.join(found)}."
     if at_paper_size(comparison):
         return "The paper's task and sizes."
-    return f"The paper's task, with the recipes of the profile `{comparison['profile']}`."
+    task, rows = task_differences(comparison), rows_differences(comparison)
+    words = f"**Not the paper's task**: {', '.join(task)}." if task else "The paper's task."
+    if rows:
+        words += f" Other numbers of rows: {', '.join(rows)}."
+    if comparison["profile"] != "paper":
+        profile = comparison["profile"]
+        words += f" Models and training have the sizes of the profile `{profile}`, not the paper's."
+    return words
 
 
 def models_sizes(comparison: Mapping[str, Any]) -> str:
@@ -125,8 +136,9 @@ def models_sizes(comparison: Mapping[str, Any]) -> str:
     for line in comparison["models"]:
         counts.setdefault(f"`{line['model']}`", []).append(f"{line['model_parameters']:,}")
     named = (f"{model} {' or '.join(dict.fromkeys(found))}" for model, found in counts.items())
-    seeds = max(len(line["runs"]) for line in comparison["models"])
-    return f"{seeds} seed{'s' if seeds > 1 else ''}; parameters: {', '.join(named)}."
+    seeds = sorted({len(line["runs"]) for line in comparison["models"]})
+    words = " to ".join(map(str, seeds[:1] + seeds[-1:] * (len(seeds) > 1)))
+    return f"{words} seed{'s' if seeds[-1] > 1 else ''}; parameters: {', '.join(named)}."
 
 
 def origin(comparison: Mapping[str, Any]) -> str:
@@ -173,27 +185,31 @@ def _close(one: float, other: float) -> bool:
 
 def contrasts_section(comparisons: Sequence[Mapping[str, Any]]) -> str:
     """What our runs say of every contrast of the papers' tables, in Markdown."""
-    at_paper, others = (
-        _findings([one for one in comparisons if at_paper_size(one) == wanted])
-        for wanted in (True, False)
-    )
-    parts = [
-        f"The tables have {len(CONTRASTS)} contrasts.",
-        _counts("at the paper's size", at_paper),
-        _counts("at other sizes", others),
-    ]
-    head = ["models", "measure", "paper", "at the paper's size", "at other sizes", "differ in"]
-    pairs = [(at_paper[one], others[one]) for one in CONTRASTS]
-    run = [both for both in pairs if {one.state for one in both} != {NOT_RUN}]
-    for source in dict.fromkeys(both[0].contrast.source for both in run):
-        lines = [
-            [*contrast_cells(both[0].contrast), *map(_finding, both), _unlike(both)]
-            for both in run
-            if both[0].contrast.source == source
-        ]
+    by_size: dict[str, list[Mapping[str, Any]]] = {size: [] for size in _SIZES}
+    for comparison in comparisons:
+        by_size[_size(comparison)].append(comparison)
+    found = {size: _findings(group) for size, group in by_size.items() if group}
+    parts = [f"The tables have {len(CONTRASTS)} contrasts."]
+    parts += [_counts(size, findings) for size, findings in found.items()]
+    head = ["models", "measure", "paper", *found, "differ in"]
+    tables: dict[str, list[list[str]]] = {}
+    for contrast in CONTRASTS:
+        of_sizes = {size: findings[contrast] for size, findings in found.items()}
+        if any(one.state != NOT_RUN for one in of_sizes.values()):
+            cells = [*contrast_cells(contrast), *map(_finding, of_sizes.values())]
+            tables.setdefault(contrast.table, []).append([*cells, _unlike(of_sizes)])
+    for name, lines in tables.items():
         table = Table(head, lines).markdown().replace("\n", "\n    ")
-        parts.append(f'??? note "{source}: {len(lines)} contrasts"\n\n    {table}')
+        plural = "s" if len(lines) > 1 else ""
+        parts.append(f'??? note "{name}: {len(lines)} contrast{plural}"\n\n    {table}')
     return "\n\n".join(parts)
+
+
+def _size(comparison: Mapping[str, Any]) -> str:
+    """One of `_SIZES`."""
+    if at_paper_size(comparison):
+        return _PAPER
+    return _RULE if comparison["study"] == by_rule.NAME else _OTHERS
 
 
 def _findings(comparisons: Sequence[Mapping[str, Any]]) -> dict[Any, Finding]:
@@ -210,7 +226,7 @@ def _counts(title: str, findings: Mapping[Any, Finding]) -> str:
     """How many contrasts of each table are in which state."""
     tables: dict[str, Counter[str]] = {}
     for contrast, finding in findings.items():
-        tables.setdefault(contrast.source, Counter())[finding.state] += 1
+        tables.setdefault(contrast.table, Counter())[finding.state] += 1
     run = {source: one for source, one in tables.items() if one[NOT_RUN] < one.total()}
     rest = {source: one for source, one in tables.items() if source not in run}
     lines = [[source, *(_count(one[state]) for state in STATES)] for source, one in run.items()]
@@ -231,23 +247,31 @@ def _finding(finding: Finding) -> str:
     return finding.state + (f": {shown}" if shown else "")
 
 
-def _unlike(findings: Sequence[Finding]) -> str:
+def _unlike(findings: Mapping[str, Finding]) -> str:
     """What the recipes differ in, at each size at which both models were run."""
-    return "; ".join(dict.fromkeys(filter(None, map(unlike, findings))))
+    words = {size: unlike(one) for size, one in findings.items() if unlike(one)}
+    if len(set(words.values())) < 2:
+        return next(iter(words.values()), "")
+    return "; ".join(f"{size} {one}" for size, one in words.items())
 
 
 # Pictures and sentences.
 
 
+def unfinished(line: Mapping[str, Any]) -> bool:
+    """Whether twice the steps have shown that a model was not trained to the end."""
+    longer = line.get("doubled")
+    return bool(longer) and rises(longer["single"], longer["doubled"])
+
+
 def drawn_models(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The models of a comparison that are drawn; those that are not fitted say so in their name.
 
-    A model that twice the steps have shown not to be trained to the end is not drawn.
+    A model that was not trained to the end is not drawn.
     """
     found = []
     for line in comparison["models"]:
-        longer = line.get("doubled")
-        if longer and rises(longer["single"], longer["doubled"]):
+        if unfinished(line):
             continue
         mark = f", {NOT_FITTED}" if state_of(line["runs"]) == NOT_FITTED else ""
         found.append({**line, "model": line["model"] + mark})
@@ -255,7 +279,7 @@ def drawn_models(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def figure(comparisons: Sequence[Mapping[str, Any]], name: str) -> str:
-    """The figure that a sentence rests on; with the state of its model, if that is not fitted.
+    """The figure that a sentence rests on; it says so if its model is not fitted, or of one run.
 
     Args:
         comparisons: all results.
@@ -273,11 +297,13 @@ def figure(comparisons: Sequence[Mapping[str, Any]], name: str) -> str:
             place = (one["task"], one["profile"], line["variant"], line["model"])
             if place != (task, profile, variant, model) or one["study"] != (study or "main"):
                 continue
-            if measure == "training":
-                return fit_cell(line)
             measures = {entry["name"]: entry for entry in one["measures"]}
+            if measure == "training":
+                return ", ".join(fit_words(line) + [ONE_RUN] * (len(line["runs"]) == 1))
             if measure in measures:
+                found = line["measures"][measure]
                 _, *states = fit_words(line)
+                states += [ONE_RUN] * of_one_run(found)
                 mark = f" ({', '.join(states)})" if states else ""
-                return ours_and_theirs(measures[measure], line)[0] + mark
+                return cell(measures[measure]["metric"], found, len(found["values"])) + mark
     raise DatasetError(f"Figure {name!r}: no result has it.")

@@ -126,15 +126,23 @@ def test_every_cell_of_the_matrix_leads_to_a_curve_and_marks_what_is_not_fitted(
         for anchor in re.findall(r'id="([\w-]+)"', chart)
     }
     cells = re.findall(
-        r'<td style="--share: ([\d.]+)"><a href="(.*?)" title="(.*?)">([\d.]+)(\*?)</a>',
+        r'<td style="--share: ([\d.]+)"><a href="(.*?)" title="(.*?)">([\d.]+)(\*?)(\u2020?)</a>',
         docs("overview").matrix(comparisons),
     )
     assert len(cells) > 30
     assert {place for _, place, *_ in cells} <= anchors
-    for share, _, told, shown, marked in cells:
+    for share, _, told, shown, marked, single in cells:
+        assert bool(single) == ("one run" in told)
         assert abs(float(share) - float(shown)) < 0.01
         assert bool(marked) == ("not fitted in" in told or "not trained to the end" in told)
-    assert len({bool(marked) for *_, marked in cells}) == 2
+    assert len({bool(marked) for *_, marked, _ in cells}) == 2
+    matrix = docs("overview").matrix(comparisons)
+    heads = re.findall(r"<th><b>(.*?)</b>(.*?)</th>", matrix)
+    marked = {name for name, words in heads if "\u2260 paper</abbr>" in words}
+    assert "arithmetic" in marked and not {"ctl", "parity", "grid-count"} & marked
+    assert "`modulus` 5 (paper: 10)" in matrix
+    (vit,) = (one for one in cells if one[2].startswith("vit on composites, main, accuracy"))
+    assert vit[-1], "one of three runs had a moment"
 
 
 def test_a_panel_has_the_figures_of_the_paper(docs):
@@ -150,6 +158,14 @@ def test_a_panel_has_the_figures_of_the_paper(docs):
     assert drawn.count('class="curve-1"') == 2
     assert len(re.findall(r'<line [^>]*class="published"', drawn)) == 4  # iid and test of both
     assert len(re.findall(r'<circle [^>]*class="published"', drawn)) == 2  # 6x6
+    assert drawn.count("\u2020</text>") == 2, "single runs are marked"
+    made["data"]["parameters"] = {"train_lengths": [2, 3]}
+    assert "published" not in docs("overview").panels([made]), "figures of other lengths"
+    for line in made["models"]:
+        line["runs"] = line["runs"] * 2
+    assert "\u2020" not in docs("overview").panels([made])
+    made["models"][0]["doubled"] = {"steps": 9, "single": 0.5, "doubled": 0.6}
+    assert docs("overview").panels([made]).count("<svg") == 1, "not trained to the end: not drawn"
 
 
 def test_a_chart_of_more_curves_than_can_be_told_apart_is_refused(line_chart):

@@ -32,7 +32,7 @@ def took(seconds, gpu=None):
 def result(level="easy", state=FITTED):
     shortcut = {"chance": 0.125, "best": "last token", "mean": 0.25, "low": 0.2, "high": 0.3}
     zero_shot = {"iid": score(0.25, **{"1": 0.25, "2": 0.25}), "test": score(0.125, **{"3": 0.125})}
-    fit = {"chosen": 0.75, "state": state}
+    fit = {"chosen": 0.75, "state": state, "rows": 1000}
     training = {"steps": 1000, "batch": 32, "rate": 2e-4, "fit": fit}
     return {
         "task": "arithmetic",
@@ -67,7 +67,7 @@ def test_every_part_has_a_line_and_what_was_not_run_says_so(page):
         f"{start} best shortcut of the audit | | {shortcut} | {shortcut} |",
         f"{start} SmolLM2, zero-shot, earlier prompt | | {scores} |",
         f"{start} SmolLM2, eight examples | not run | not run | not run |",
-        f"{start} SmolLM2, fine-tuned, earlier prompt | 0.750 | {scores} |",
+        f"{start} SmolLM2, fine-tuned, earlier prompt | 0.750 of 1,000 rows | {scores} |",
     ]
     assert lines[-1] == (
         "- `python examples/llm/results.py arithmetic easy`, "
@@ -88,7 +88,7 @@ def test_a_model_that_is_not_fitted_is_marked_and_not_drawn(page):
     fitted, unfinished = (page.results_section([result(state=one)]) for one in states)
     assert "</i>SmolLM2, fine-tuned<" in fitted
     assert "</i>the solver<" in fitted
-    assert f"0.750, {NOT_FITTED} in 1,000 steps" in unfinished
+    assert f"0.750 of 1,000 rows, {NOT_FITTED} in 1,000 steps" in unfinished
     assert "</i>SmolLM2, fine-tuned<" not in unfinished
     assert "</i>SmolLM2, zero-shot<" in unfinished
 

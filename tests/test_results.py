@@ -83,7 +83,11 @@ def test_each_comparison_has_a_table_with_parameters_seeds_and_rows(results):
         "### parity, profile cpu",
         "### parity, profile paper",
     ]
-    assert lines[2] == "The paper's task, with the recipes of the profile `cpu`."
+    assert lines[2] == (
+        "The paper's task. Models and training have the sizes of the profile `cpu`, "
+        "not the paper's."
+    )
+    assert lines.count("The paper's task and sizes.") == 2  # parity's recipes are the same
     assert lines[4] == (
         "| model | variant | parameters | seeds | steps | training rows | iid, 1,000 rows | "
         "test, 1,000 rows | paper |"
@@ -103,6 +107,8 @@ def test_a_gallery_page_names_seeds_and_parameters():
     made = comparison()
     made["models"][1]["model_parameters"] = 50_000
     assert models_sizes(made) == "2 seeds; parameters: `ndr` 43,533 or 50,000."
+    del made["models"][1]["runs"][1]
+    assert models_sizes(made).startswith("1 to 2 seeds; ")
 
 
 def test_headings_say_what_the_figures_are_and_the_table_what_differs_from_the_paper():
@@ -111,7 +117,11 @@ def test_headings_say_what_the_figures_are_and_the_table_what_differs_from_the_p
     made["measures"][0] |= {"name": "iid", "metric": "eureka_ratio"}
     made["measures"][2]["metric"] = "eureka_accuracy"
     text = results_section([made])
-    assert "**Not the paper's task**: `modulus` 5 (paper: 10)." in text
+    assert "**Not the paper's task**: `modulus` 5 (paper: 10). Models and training " in text
+    made["data"] = {"parameters": {}, "rows": {"test": 7}, "stream": False}
+    assert "The paper's task. Other numbers of rows: 7 rows of test (paper: 1,000). " in (
+        results_section([made])
+    )
     assert "| iid, runs with a moment | test, of runs with a moment, 1,000 rows | paper |" in text
 
 
@@ -195,6 +205,10 @@ def test_a_sentence_has_a_figure_that_is_there():
     other["models"][0]["measures"]["in a longer row"]["mean"] = 0.25
     name = "ctl cpu/layers forward ndr in a longer row"
     assert figure([comparison(), other], name) == "0.250 ± 0.100"
+    single = comparison()
+    single["models"][0]["measures"]["test"] |= {"deviation": None, "values": [0.5, None]}
+    assert figure([single], "ctl cpu forward ndr test") == "0.500 (one run)"
+    assert "| 0.500 ± 0.100 | 0.500 (one run) | 1.000 ± 0.000 |" in results_section([single])
     unknown_study = "ctl cpu/rates forward ndr test"
     for unknown in ("ctl paper forward ndr test", "ctl cpu forward ndr tset", unknown_study):
         with pytest.raises(DatasetError, match="no result has it"):
@@ -202,9 +216,32 @@ def test_a_sentence_has_a_figure_that_is_there():
 
 
 def test_every_contrast_is_counted_at_the_papers_size_and_at_others():
-    text = contrasts_section([comparison()])
+    text = contrasts_section([comparison(), comparison(profile="paper")])
     assert text.startswith(f"The tables have {len(CONTRASTS)} contrasts.")
     assert text.count(f"| **{len(CONTRASTS)}** |") == 2  # none was run at either
+
+
+def test_contrasts_at_a_size_chosen_by_a_rule_stand_in_a_column_of_their_own():
+    made = comparison("arithmetic", variants=("default",))
+    source = {"mean": 0.9, "deviation": 0.0, "runs": None, "source": "NDR, table 2"}
+    lines = []
+    for model, values in (("ndr", [0.5, 0.52, 0.51]), ("lstm", [0.9, 0.91, 0.92])):
+        measured = {"mean": 0.5, "deviation": 0.1, "values": values, "published": source}
+        run = {"seed": 0, "steps": 100, "fit": {**made["models"][0]["runs"][0]["fit"]}}
+        sizes = {"model": model, "recipes": [{"name": model, "model": model, "options": {}}]}
+        lines.append(
+            made["models"][0] | sizes | {"runs": [run] * 3, "measures": {"test": measured}}
+        )
+    made["models"] = lines
+    ruled = {**made, "study": "by-rule"}
+    ruled["models"] = [
+        {**line, "measures": {"test": {**line["measures"]["test"], "values": values}}}
+        for line, values in zip(lines, ([0.9, 0.91, 0.92], [0.5, 0.52, 0.51]), strict=True)
+    ]
+    text = contrasts_section([made, ruled])
+    (row,) = (one for one in text.splitlines() if "`ndr` above `lstm` | test" in one)
+    assert "| at a size chosen by a rule | at other sizes | differ in |" in text
+    assert row.index("same order") < row.index("reversed"), "the column of the rule comes first"
 
 
 def test_the_learning_rates_of_mqar_are_those_that_are_best_on_validation():

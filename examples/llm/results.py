@@ -25,10 +25,10 @@ from synthbench import DatasetDirectory, llm
 from synthbench.evaluation.unreadable import why_unread
 from synthbench.llm.conversations import answer_format
 from synthbench.training.setting import Setting, find_device, machine
-from synthbench.training.train_fit import fit_of
+from synthbench.training.train_fit import FIT_ROWS, fit_of
 
 RESULTS = Path(__file__).parents[1] / "results/llm"
-#: The most rows of each split that are asked.
+#: The most rows of each held-out split that are asked.
 ASKED = 200
 #: Replies to each split that are kept.
 SHOWN = 3
@@ -55,7 +55,8 @@ def main(task: str, level: str, parts: list[str], training: dict[str, Any]) -> N
         if part in PROMPTED:
             asked = {"prompt": answer_format(synthbench.task(task, level=level))}
         known = found["parts"].get(part)
-        if known and all(known.get(name) == value for name, value in asked.items()):
+        rough = part in parts and _few_training_rows(known or {})
+        if known and not rough and all(known.get(name) == value for name, value in asked.items()):
             continue
         begun = time.process_time()
         measured = PARTS[part](place) | asked if part in PROMPTED else PARTS[part](place, **asked)
@@ -66,6 +67,12 @@ def main(task: str, level: str, parts: list[str], training: dict[str, Any]) -> N
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
         print(part, json.dumps(measured), flush=True)
+
+
+def _few_training_rows(known: dict[str, Any]) -> bool:
+    """Whether an older version measured the fit on fewer rows of train than there are now."""
+    fit = known.get("fit")
+    return fit is not None and fit["rows"] < min(FIT_ROWS, known["training_rows"])
 
 
 def _dataset(task: str, level: str) -> str:
@@ -181,7 +188,8 @@ def _evaluated(model: Any, place: str, splits: list[str], shots: int = 0) -> dic
     """Accuracy with its 95% interval on each split, and by depth or length."""
     found, task = {}, DatasetDirectory.open(place).make_task()
     for split in splits:
-        rows = llm.prompts(place, split, limit=ASKED, shots=shots)
+        most = FIT_ROWS if split == "train" else ASKED
+        rows = llm.prompts(place, split, limit=most, shots=shots)
         written = replies(model.to(DEVICE), smollm2.load()[1], rows["prompt"])
         report = llm.evaluate(place, rows, written).to_dict()
         found[split] = {

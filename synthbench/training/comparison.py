@@ -10,7 +10,7 @@ from synthbench.tasks.registry import as_tasks
 from synthbench.text.tables import Table, captioned
 from synthbench.training.cells import cell, heading
 from synthbench.training.contrast_tables import contrasts_markdown, contrasts_notes
-from synthbench.training.contrasts import judge
+from synthbench.training.contrasts import ONE_RUN, judge
 from synthbench.training.paper_size import data_differences
 from synthbench.training.recipes import QUICK_NOTE
 from synthbench.training.recipes.base import Measure, Study
@@ -234,11 +234,21 @@ def headings(measure: Json, comparison: Json) -> list[str]:
     return [heading(measure), *["paper"] * any(published)]
 
 
+def of_one_run(figure: Json) -> bool:
+    """Whether a single run has this figure, so that nothing is known of its spread."""
+    return sum(value is not None for value in figure["values"]) == 1
+
+
 def ours_and_theirs(measure: Json, model: Json) -> tuple[str, str]:
-    """A model's figure for a measure and the paper's, as tables show them."""
+    """A model's figure for a measure and the paper's, as tables show them.
+
+    Ours says so if one of several runs has it.
+    """
     figure = model["measures"][measure["name"]]
     published = figure["published"]
     ours = cell(measure["metric"], figure, len(figure["values"]))
+    if len(figure["values"]) > 1 and of_one_run(figure):
+        ours += f" ({ONE_RUN})"
     return ours, cell(measure["metric"], published, published and published["runs"])
 
 

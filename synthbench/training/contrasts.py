@@ -64,6 +64,11 @@ class Contrast:
     published: tuple[Published, Published]
     source: str
 
+    @property
+    def table(self) -> str:
+        """The table of `source`, without the part of it that stands in brackets."""
+        return self.source.partition(" (")[0]
+
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
@@ -118,21 +123,23 @@ CONTRASTS = derive(study for study in STUDIES if study.profile == "paper")
 def judge(comparison: Mapping[str, Any]) -> list[Finding]:
     """What a comparison of `reproduce` says of every contrast of its task and study.
 
+    A study that the paper does not have is held against the paper's main one, as far as its models
+    stand there.
+
     Means over seeds are compared by Welch's test, numbers of runs by Fisher's exact test; both are
     two-sided and corrected for the number of contrasts of one table (Holm). A model that has not
     learned its training rows shows nothing; a Eureka-moment counts whether it has or not.
     """
-    of_study = [
-        one
-        for one in CONTRASTS
-        if (one.task, one.study) == (comparison["task"], comparison["study"])
-    ]
-    findings = [_compare(contrast, comparison) for contrast in of_study]
-    for source in dict.fromkeys(one.source for one in of_study):
+    of_task = [one for one in CONTRASTS if one.task == comparison["task"]]
+    of_paper = comparison["study"] in {one.study for one in of_task}
+    study = comparison["study"] if of_paper else "main"
+    findings = [_compare(one, comparison) for one in of_task if one.study == study]
+    findings = [one for one in findings if of_paper or one.state != NOT_RUN]
+    for table in dict.fromkeys(one.contrast.table for one in findings):
         tested = [
             place
             for place, one in enumerate(findings)
-            if one.p is not None and one.contrast.source == source
+            if one.p is not None and one.contrast.table == table
         ]
         corrected = holm([p for place in tested if (p := findings[place].p) is not None])
         for place, p in zip(tested, corrected, strict=True):

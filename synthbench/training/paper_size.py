@@ -11,15 +11,17 @@ from synthbench.training.recipes.base import Study
 
 
 def data_differences(comparison: Mapping[str, Any]) -> list[str]:
-    """What differs from the paper's data: parameters, rows of splits, fresh rows; empty if nothing.
+    """What differs from the paper's data: the task and numbers of rows; empty if nothing does.
 
     A study of ours that the paper does not have is compared with the paper's main one. Also empty
     if the study is none of ours.
     """
-    study = _study(comparison, "paper")
-    if study is None and _study(comparison, comparison["profile"]):
-        study = _study({**comparison, "study": "main"}, "paper")
-    if study is None:
+    return task_differences(comparison) + rows_differences(comparison)
+
+
+def task_differences(comparison: Mapping[str, Any]) -> list[str]:
+    """What differs from the paper's task: parameters, and whether training is on fresh rows."""
+    if (study := _published_study(comparison)) is None:
         return []
     data, paper = comparison["data"], task_from(study.task, None, study.parameters)
     found = [
@@ -27,21 +29,31 @@ def data_differences(comparison: Mapping[str, Any]) -> list[str]:
         for name, theirs in paper.parameters.to_dict().items()
         if _plain(ours := data["parameters"].get(name, theirs)) != _plain(theirs)
     ]
+    if streams(comparison) and not study.stream:
+        found.append("fresh rows in every step (paper: its train split)")
+    return found
+
+
+def rows_differences(comparison: Mapping[str, Any]) -> list[str]:
+    """The splits that have another number of rows than the paper's."""
+    if (study := _published_study(comparison)) is None:
+        return []
+    paper = task_from(study.task, None, study.parameters)
     rows = {split.name: study.rows.get(split.name, split.rows) for split in paper.splits}
     if streams(comparison):
-        found += [] if study.stream else ["fresh rows in every step (paper: its train split)"]
-        rows.pop("train", None)
-    found += [
+        del rows["train"]
+    return [
         f"{count:,} rows of {split} (paper: {rows[split]:,})"
-        for split, count in data["rows"].items()
+        for split, count in comparison["data"]["rows"].items()
         if rows.get(split, count) != count
     ]
-    return found
 
 
 def at_paper_size(comparison: Mapping[str, Any]) -> bool:
     """Whether the runs have the recipes and the data of the profile `paper`."""
-    return comparison["profile"] == "paper" and not data_differences(comparison)
+    ours, papers = (_study(comparison, profile) for profile in (comparison["profile"], "paper"))
+    same = comparison["profile"] == "paper" or (ours and papers and ours.recipes == papers.recipes)
+    return bool(same) and not data_differences(comparison)
 
 
 def streams(comparison: Mapping[str, Any]) -> bool:
@@ -50,6 +62,14 @@ def streams(comparison: Mapping[str, Any]) -> bool:
         return bool(comparison["data"]["stream"])
     study = _study(comparison, comparison["profile"])
     return study is not None and study.stream
+
+
+def _published_study(comparison: Mapping[str, Any]) -> Study | None:
+    """The paper's study that a comparison is held against, None for a study that is not ours."""
+    study = _study(comparison, "paper")
+    if study is None and _study(comparison, comparison["profile"]):
+        study = _study({**comparison, "study": "main"}, "paper")
+    return study
 
 
 def _study(comparison: Mapping[str, Any], profile: str) -> Study | None:

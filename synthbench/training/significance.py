@@ -1,8 +1,8 @@
 """Tests and intervals for figures of a few runs, each measured on the same rows.
 
 A figure is a mean over runs with several seeds. It varies with the seed, and with the rows it was
-measured on. Three runs that happen to agree say little about the first, so the variance of a share
-is never taken to be less than that of a share of so many rows.
+measured on. All runs answer the same rows, so more seeds make the first part of the variance
+smaller and not the second, and three runs that happen to agree are not exact.
 """
 
 from __future__ import annotations
@@ -46,8 +46,11 @@ class MeanOfRuns(NamedTuple):
 
     @property
     def variance(self) -> float:
-        """The variance of one run's figure: over seeds, but at least `row_variance`."""
-        return max(statistics.variance(self.values), self.row_variance)
+        """The variance of the mean: that over seeds by their number, and `row_variance`.
+
+        The runs vary a little because of the rows, too, so this is rather too much than too little.
+        """
+        return statistics.variance(self.values) / len(self.values) + self.row_variance
 
 
 def welch(first: MeanOfRuns, second: MeanOfRuns) -> float:
@@ -60,7 +63,7 @@ def welch(first: MeanOfRuns, second: MeanOfRuns) -> float:
     """
     from scipy.special import stdtr
 
-    parts = [one.variance / len(one.values) for one in (first, second)]
+    parts = [one.variance for one in (first, second)]
     if not sum(parts):
         return 1.0
     t = (first.mean - second.mean) / math.sqrt(sum(parts))
@@ -102,15 +105,12 @@ def holm(chances: Sequence[float]) -> list[float]:
 
 
 def interval(figure: MeanOfRuns) -> tuple[float, float]:
-    """The 95% interval of a mean over seeds and rows; a share's is cut at 0 and 1.
+    """The 95% interval of a mean over seeds and rows, cut at 0; a share's is cut at 1, too.
 
-    All runs answer the same rows, so more seeds make the part of the seeds smaller and not that of
-    the rows.
+    No metric is negative: errors, distances, numbers of steps and epochs.
     """
     from scipy.special import stdtrit
 
-    count = len(figure.values)
-    spread = math.sqrt(statistics.variance(figure.values) / count + figure.row_variance)
-    half = float(stdtrit(count - 1, 0.975)) * spread
-    low, high = figure.mean - half, figure.mean + half
-    return (low, high) if figure.rows is None else (max(0.0, low), min(1.0, high))
+    half = float(stdtrit(len(figure.values) - 1, 0.975)) * math.sqrt(figure.variance)
+    low, high = max(0.0, figure.mean - half), figure.mean + half
+    return low, high if figure.rows is None else min(1.0, high)

@@ -30,7 +30,7 @@ from synthbench.training.comparison import figure_of
 from synthbench.training.paper_size import streams
 from synthbench.training.recipes import find_study
 from synthbench.training.recipes.base import Recipe
-from synthbench.training.train_fit import FITTED, learned_share
+from synthbench.training.train_fit import FITTED, LEARNED, learned_share
 
 #: A trial, a comparison or a result, as JSON values.
 Json = Mapping[str, Any]
@@ -174,7 +174,8 @@ def write_trials(directory: Path, trials: Iterable[Json]) -> None:
 def doubled(comparison: Json, line: Json, trials: Sequence[Json]) -> dict[str, Any] | None:
     """The run of twice the steps of a line of a comparison, as `comparison.fit_words` reads it.
 
-    It differs from a run of the line's setting in nothing but its length, and has the same seed.
+    It differs from a run of that setting in its length alone, and has the same seed: the
+    first of those that have not learned their training rows.
     """
     (short,) = from_comparison({**comparison, "models": [line]}, "", "") or (None,)
     if short is None:
@@ -184,7 +185,7 @@ def doubled(comparison: Json, line: Json, trials: Sequence[Json]) -> dict[str, A
     steps = 2 * short["recipe"]["steps"]
     long = [one for one in trials if one["recipe"].get("steps") == steps]
     longer = _shares(one for one in long if _without_length(one) == _without_length(short))
-    for seed in sorted(shares.keys() & longer.keys()):
+    for seed in sorted(seed for seed in shares.keys() & longer if shares[seed] < LEARNED):
         return {"steps": steps, "single": shares[seed], "doubled": longer[seed]}
     return None
 

@@ -155,6 +155,34 @@ def test_p_is_corrected_for_the_contrasts_of_the_table():
     assert alone < among <= 1
 
 
+def test_the_parts_of_a_table_are_corrected_together():
+    """Table II has columns of training and of test: two contrasts, one table."""
+    published = ({"source": "Counting, table II (training)"}, {"source": "Counting, table II"})
+    lines = [
+        {
+            **line(name, [], variant="default"),
+            "runs": [{"fit": {"state": FITTED}}],
+            "measures": {
+                measure: {"values": values, "published": source}
+                for measure, source in zip(("iid", "test"), published, strict=True)
+            },
+        }
+        for name, values in (("identity", [0.1, 0.12, 0.15]), ("identity-norm", [0.2, 0.25, 0.3]))
+    ]
+    measures = [{"name": name, "metric": "mse"} for name in ("iid", "test")]
+    made = {**comparison(*lines), "task": "identity", "measures": measures}
+    (iid, test), (alone,) = judge(made), judge({**made, "measures": measures[1:]})[1:]
+    assert (iid.contrast.table, test.contrast.table) == ("Counting, table II",) * 2
+    assert test.p == pytest.approx(2 * alone.p)
+
+
+def test_a_study_of_ours_is_held_against_the_papers_main_table():
+    lines = line("ndr", [1.0] * 3), line("transformer", [0.1] * 3)
+    made = {**comparison(*lines), "study": "by-rule"}
+    states = {one.contrast.models: one.state for one in judge(made)}
+    assert states == {("ndr", "transformer"): SAME}, "what was not run there is not counted"
+
+
 def test_a_model_that_is_not_fitted_shows_nothing_and_its_figures_are_told():
     lines = line("ndr", [1.0] * 3), line("transformer", [0.1] * 3, [NOT_FITTED])
     finding = found(*lines)

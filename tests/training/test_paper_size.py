@@ -33,6 +33,7 @@ def test_the_papers_own_parameters_and_stream_are_no_difference():
     assert at_paper_size(made)
     assert not at_paper_size({**made, "profile": "cpu"})
     assert not at_paper_size(comparison("grid-count", "paper", {"colored_limit": 0}, stream=True))
+    assert at_paper_size(comparison("parity")), "its recipes of the profile cpu are the paper's"
 
 
 def test_older_files_stream_as_their_study_does():

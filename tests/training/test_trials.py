@@ -129,6 +129,13 @@ def test_a_doubled_run_differs_in_its_length_alone_and_has_a_seed_of_the_shorter
     assert doubled(comparison(steps=0), comparison(steps=0)["models"][0], [longer]) is None
 
 
+def test_a_seed_that_has_learned_its_rows_says_nothing_of_twice_the_steps():
+    made = comparison(shares=(1.0, 0.5))
+    longer = trial(steps=200, shares=(1.0, 0.9))
+    found = doubled(made, made["models"][0], [longer])
+    assert found == {"steps": 200, "single": 0.5, "doubled": 0.9}
+
+
 def test_the_shorter_run_counts_as_it_was_last_measured():
     made = comparison(shares=(0.42,), figures=(0.3,))
     again = {**trial(shares=(0.52,), figures=(0.31,)), "source": "later"}

@@ -9,6 +9,7 @@ from synthbench.tasks.optional_modules import optional_function
 from synthbench.tasks.registry import as_tasks
 from synthbench.training.recipes import (
     addition,
+    by_rule,
     chomsky,
     counting,
     cpu,
@@ -42,6 +43,7 @@ def _quick(study: Study) -> Study:
 
 STUDIES: tuple[Study, ...] = (
     *cpu.STUDIES,
+    *by_rule.STUDIES,
     *ndr.STUDIES,
     *eureka.STUDIES,
     *counting.STUDIES,

@@ -1,0 +1,86 @@
+"""Sizes of arithmetic and listops that a rule chooses, without a look at which model is ahead.
+
+The rule: everything about the data as published (operators, modulus, lengths, rows, the train
+split), but for the depth. It is the largest depth of training at which each of three models has
+learned `LEARNED` of its training rows with one of `RATES`, seed 0, in half an hour of one core. As
+published, validation rows are one level deeper than training rows, and test rows two and three.
+Depths are tried upwards from 2, because what a model does not learn at one depth it does not learn
+at a greater one, and shallow rows need the fewest trials; depth 1 of arithmetic has 200 rows in
+all. A depth has failed as soon as one model has failed at both rates. At the depth that is found,
+each model takes the rate with the higher accuracy on iid, and runs with seeds 0, 1 and 2.
+
+Models, batches and schedules are those of the profile `cpu`, which were there before. `RATES` are
+the same two for every model, a factor of three apart, around the rates of that profile. `_STEPS`
+are what half an hour of one core allows, rounded to thousands: `OMP_NUM_THREADS=1 python -m
+benchmarks steps TASK --study depth-2 --steps 50 --processor-time` counted steps by processor time
+on an AMD EPYC that did other work, the faster of two counts at depth 2 and at depth 3 of
+arithmetic, one count at the others. All of this was fixed on 26 November 2026, before any of the
+models was trained at any of these depths.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from synthbench.training.recipes import cpu, ndr
+from synthbench.training.recipes.base import Recipe, Study
+
+#: The name of the study of a depth that the rule has found.
+NAME = "by-rule"
+#: The share of training rows from which on a depth counts as learned, and the two learning rates.
+LEARNED, RATES = 0.98, (5e-4, 1.5e-3)
+#: Thousands of steps in half an hour, by task and depth of training.
+_STEPS = {
+    "arithmetic": {
+        2: {"lstm": 44, "transformer": 31, "ndr": 12},
+        3: {"lstm": 17, "transformer": 19, "ndr": 6},
+        4: {"lstm": 9, "transformer": 13, "ndr": 4},
+        5: {"lstm": 7, "transformer": 12, "ndr": 4},
+    },
+    "listops": {
+        2: {"lstm": 49, "transformer": 24, "ndr": 12},
+        3: {"lstm": 31, "transformer": 14, "ndr": 6},
+        4: {"lstm": 24, "transformer": 12, "ndr": 6},
+        5: {"lstm": 22, "transformer": 12, "ndr": 5},
+    },
+}
+
+
+def _recipe(small: Study, name: str, depth: int, rate: float) -> Recipe:
+    """A model of the profile `cpu` with half an hour of steps; its name has the learning rate."""
+    steps = 1000 * _STEPS[small.task][depth][name]
+    return dataclasses.replace(
+        small.recipe(name),
+        name=f"{name}-{rate:g}",
+        steps=steps,
+        learning_rate=rate,
+        validate_every=steps // 20,
+        published={},
+    )
+
+
+def _trials(published: Study, small: Study, depth: int) -> Study:
+    """Each model with each rate at one depth, one seed."""
+    models = _STEPS[published.task][depth]
+    return dataclasses.replace(
+        published,
+        profile="cpu",
+        name=f"depth-{depth}",
+        title=f"Trained to depth {depth}, all else as published: two learning rates",
+        recipes=tuple(_recipe(small, name, depth, rate) for name in models for rate in RATES),
+        parameters={
+            "train_depths": tuple(range(1, depth + 1)),
+            "validation_depths": (depth + 1,),
+            "test_depths": (depth + 2, depth + 3),
+        },
+        select="iid",
+        eval_splits=("iid",),
+        seeds=1,
+    )
+
+
+STUDIES = tuple(
+    _trials(published, small, depth)
+    for published, small in ((ndr.ARITHMETIC, cpu.ARITHMETIC), (ndr.LISTOPS, cpu.LISTOPS))
+    for depth in _STEPS[published.task]
+)

@@ -1,0 +1,37 @@
+"""The sizes that a rule chooses give no model more than another."""
+
+import pytest
+
+from synthbench.tasks.registry import task_from
+from synthbench.training.paper_size import task_differences
+from synthbench.training.recipes import find_study
+from synthbench.training.recipes.by_rule import RATES, STUDIES
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=[f"{one.task}-{one.name}" for one in STUDIES])
+def test_a_trial_differs_from_the_published_task_in_its_depth_alone(study):
+    depth = int(study.name.removeprefix("depth-"))
+    parameters = task_from(study.task, None, study.parameters).parameters.to_dict()
+    data = {"parameters": parameters, "rows": dict(study.rows), "stream": study.stream}
+    about = {"task": study.task, "study": study.name, "profile": "cpu", "data": data}
+    names = [one.partition(" ")[0] for one in task_differences(about)]
+    if depth == 5:
+        assert not names, "the published depths"
+    else:
+        assert names == ["`train_depths`", "`validation_depths`", "`test_depths`"]
+    assert max(parameters["train_depths"]) == depth
+    assert (study.select, study.seeds) == ("iid", 1)
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=[f"{one.task}-{one.name}" for one in STUDIES])
+def test_each_model_has_the_same_number_of_settings(study):
+    tried = {}
+    for recipe in study.recipes:
+        tried.setdefault(recipe.model, []).append(recipe)
+    assert set(tried) == {"lstm", "transformer", "ndr"}
+    for model, recipes in tried.items():
+        assert tuple(one.learning_rate for one in recipes) == RATES
+        assert len({(one.steps, one.validate_every) for one in recipes}) == 1
+        small = find_study(study.task).recipe(model)
+        assert recipes[0].options == small.options
+        assert recipes[0].batch_size == small.batch_size
