@@ -37,5 +37,6 @@ def _cell(line: Mapping[str, Any], measure: str) -> str:
     _, *states = fit_words(line)
     words = [f"{figure['mean']:.3f}{'*' if states else ''}"]
     words += [f"best {max(figure['values']):.3f}"] * (len(figure["values"]) > 1)
-    words += [f"paper {figure['published']['mean']:.3f}"] * bool(figure["published"])
+    if published := figure["published"]:
+        words.append(f"paper {published['mean']:.3f}")
     return ", ".join(words)

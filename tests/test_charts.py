@@ -7,6 +7,8 @@ import re
 import numpy as np
 import pytest
 
+from synthbench.training.recipes.layers import SUITES
+from synthbench.training.train_fit import FITTED, NOT_FITTED
 from tests.support import ROOT
 
 STYLE = (ROOT / "docs/pages/assets/site.css").read_text(encoding="utf-8")
@@ -143,6 +145,46 @@ def test_every_cell_of_the_matrix_leads_to_a_curve_and_marks_what_is_not_fitted(
     assert "`modulus` 5 (paper: 10)" in matrix
     (vit,) = (one for one in cells if one[2].startswith("vit on composites, main, accuracy"))
     assert vit[-1], "one of three runs had a moment"
+
+
+def test_every_baseline_of_the_suite_is_stored_and_leads_to_a_curve_on_its_page(docs):
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    results = docs("results")
+    comparisons = results.read_comparisons(ROOT / "examples/results")
+    suite = results.of_suites(comparisons)
+    assert [(one["task"], one["study"]) for one in suite] == [
+        (study.task, study.name) for study in SUITES["layers"]
+    ]
+    assert len(results.of_studies(comparisons)) + len(suite) == len(comparisons)
+    for study, one in zip(SUITES["layers"], suite, strict=True):
+        lines = {(line["variant"], line["model"]) for line in one["models"]}
+        assert lines == {(name, made.name) for name in study.variants for made in study.recipes}
+    section = docs("hooks").suite()
+    places = re.findall(r'<a href="#([\w-]+)"', section)
+    assert len(places) == 12 * 5
+    assert set(places) == set(re.findall(r'<div id="([\w-]+)"', section))
+
+
+def test_a_table_beside_the_papers_has_the_best_seed_and_marks_what_is_not_fitted(docs):
+    def line(variant, model, *values, state=FITTED, paper=None):
+        mean = sum(values) / len(values)
+        published = None if paper is None else {"mean": paper}
+        figure = {"mean": mean, "values": list(values), "published": published}
+        fit = {"metric": "accuracy", "chosen": 1.0, "state": state}
+        runs = [{"fit": fit, "steps": 10} for _ in values]
+        return {"variant": variant, "model": model, "measures": {"test": figure}, "runs": runs}
+
+    models = [
+        line("parity", "rnn", 0.5, 1.0, paper=1.0),
+        line("parity", "lstm", 0.25, state=NOT_FITTED),
+        line("sort", "lstm", 0.75),
+    ]
+    table = docs("beside").beside_paper({"models": models}, "test").splitlines()
+    assert table[0] == "| variant | seeds | `rnn` | `lstm` |"
+    assert table[2:] == [
+        "| parity | 1 or 2 | 0.750, best 1.000, paper 1.000 | 0.250* |",
+        "| sort | 1 |  | 0.750 |",
+    ]
 
 
 def test_a_panel_has_the_figures_of_the_paper(docs):
