@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
@@ -35,13 +37,16 @@ def matrix(comparisons: Sequence[Comparison]) -> str:
     columns = _columns(comparisons)
     found: dict[tuple[str, tuple[str, ...]], tuple[Comparison, Line]] = {}
     for key, lines in columns.items():
-        for comparison, entry in lines:
-            found.setdefault((entry["model"], key), (comparison, entry))
+        # The main study comes first; of several learning rates, the best has the place.
+        for comparison, entry in sorted(lines, key=_of_learning_rates):
+            found.setdefault((_name(entry), key), (comparison, entry))
     models = sorted(
         dict.fromkeys(model for model, _ in found),
         key=lambda model: -sum(model == other for other, _ in found),
     )
-    head = "".join(f"<th>{_column_head(key, columns)}</th>" for key in columns)
+    tasks = [(task, len(list(group))) for task, group in itertools.groupby(columns, _task_of)]
+    head = "".join(f'<th colspan="{width}"><b>{escape(task)}</b></th>' for task, width in tasks)
+    below = "".join(f"<th>{_column_head(key, columns)}</th>" for key in columns)
     rows = []
     for model in models:
         cells = (
@@ -49,9 +54,26 @@ def matrix(comparisons: Sequence[Comparison]) -> str:
         )
         rows.append(f"<tr><th><code>{escape(model)}</code></th>{''.join(cells)}</tr>")
     return (
-        f'<div class="matrix"><table class="matrix"><thead><tr><th></th>{head}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
+        f'<div class="matrix"><table class="matrix"><thead><tr><th></th>{head}</tr>'
+        f"<tr><th></th>{below}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
+
+
+def _task_of(key: tuple[str, ...]) -> str:
+    return key[0]
+
+
+def _name(entry: Line) -> str:
+    """The model without its learning rate, if its name has one: lstm of lstm-0.001."""
+    return re.sub(r"-0\.\d+$", "", entry["model"])
+
+
+def _of_learning_rates(line: tuple[Comparison, Line]) -> tuple[bool, float]:
+    """Orders lines: first those named without a learning rate, then the most accurate."""
+    comparison, entry = line
+    if _name(entry) == entry["model"]:
+        return False, 0
+    return True, -entry["measures"][_beyond(comparison)]["mean"]
 
 
 def _columns(comparisons: Sequence[Comparison]) -> dict[tuple[str, ...], list[Any]]:
@@ -77,18 +99,18 @@ def _beyond(comparison: Comparison) -> str | None:
 
 
 def _column_head(key: tuple[str, ...], columns: Mapping[tuple[str, ...], Any]) -> str:
-    """The task with what tells the column from others of the same task, and its measure."""
+    """What tells the column from others of the same task, and its measure."""
     name, variant, profile, _ = key
     of_task = [other for other in columns if other[0] == name]
     comparison = columns[key][0][0]
-    words = [name]
+    words = []
     if len({other[1] for other in of_task}) > 1 or len(make_task(name).variants) > 1:
         words.append(variant)
     words += [profile] * (len({other[2] for other in of_task}) > 1)
     if sum(other[:3] == key[:3] for other in of_task) > 1:
         words.append(comparison["study"])
     measure = _beyond(comparison)
-    return "<br>".join([f"<b>{escape(words[0])}</b>", *map(escape, words[1:]), escape(measure)])
+    return "<br>".join(map(escape, [*words, str(measure)]))
 
 
 def _cell(comparison: Comparison, entry: Line) -> str:
