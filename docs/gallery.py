@@ -86,7 +86,7 @@ def task_page(name: str, results: Sequence[Mapping[str, Any]]) -> str:
         f"# {task.title}",
         f"*{task.summary}*",
         hard.strip(),
-        f"Source: {task.source}.",
+        f"Source: {task.source}: {papers_of(name)}.",
         "## Two rows",
         *(variant_rows(name, variant, text) for variant, text in task.variants.items()),
         "## Splits",
@@ -98,6 +98,14 @@ def task_page(name: str, results: Sequence[Mapping[str, Any]]) -> str:
         parts += ["## Baselines and solutions", *map(result_section, results)]
     parts += [f"## {details}", "## Parameters and columns", parameters_table(task), columns(task)]
     return "\n\n".join(parts) + "\n"
+
+
+def papers_of(name: str) -> str:
+    """The links to a task's papers, which README has."""
+    readme = (_ROOT / "README.md").read_text(encoding="utf-8")
+    links = dict(re.findall(r"\[(\d+)\] (\[[^]]+\]\([^)]+\))", readme))
+    (numbers,) = re.findall(rf"\| `{name}` \[([\d, ]+)\]", readme)
+    return ", ".join(links[number] for number in numbers.split(", "))
 
 
 # Rows.
