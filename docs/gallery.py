@@ -61,16 +61,25 @@ def index() -> str:
 
 def overview() -> str:
     """All tasks in a table: variants, what they are balanced over, and sizes."""
-    head = ["task", "variants", "balanced over", "trained on", "tested on", "rows a variant"]
+    head = ["task", "variants", "balanced over", "trained on → tested on", "rows a variant"]
     rows = []
     for name in list_tasks():
         task = make_task(name)
-        first, last = task.splits[0], task.splits[-1]
-        balanced = task.bucket_name.replace("_", " ") if len(last.buckets) > 1 else "-"
-        spans = [_span(task, split) if balanced != "-" else "-" for split in (first, last)]
+        several = len(task.splits[-1].buckets) > 1
+        balanced = task.bucket_name.replace("_", " ") if several else "nothing"
+        _, spans = _in_readme(name)
         size = f"{sum(split.rows for split in task.splits):,}"
-        rows.append([f"[`{name}`]({name}.md)", f"{len(task.variants)}", balanced, *spans, size])
-    return Table(head, rows, right=[1, 5]).markdown()
+        rows.append([f"[`{name}`]({name}.md)", f"{len(task.variants)}", balanced, spans, size])
+    return Table(head, rows, right=[1, 4]).markdown()
+
+
+def _in_readme(name: str) -> tuple[str, str]:
+    """Links to a task's papers, and what it is trained and tested on, as README has them."""
+    readme = (_ROOT / "README.md").read_text(encoding="utf-8")
+    links = dict(re.findall(r"\[(\d+)\] (\[[^]]+\]\([^)]+\))", readme))
+    (found,) = re.findall(rf"^\|.*\| `{name}` \[([\d, ]+)\] \|.*\| (.+) \|$", readme, re.MULTILINE)
+    numbers, spans = found
+    return ", ".join(links[number] for number in numbers.split(", ")), spans
 
 
 def code(words: str) -> str:
@@ -86,7 +95,7 @@ def task_page(name: str, results: Sequence[Mapping[str, Any]]) -> str:
         f"# {task.title}",
         f"*{task.summary}*",
         hard.strip(),
-        f"Source: {task.source}.",
+        f"Source: {task.source}: {_in_readme(name)[0]}.",
         "## Two rows",
         *(variant_rows(name, variant, text) for variant, text in task.variants.items()),
         "## Splits",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
@@ -44,13 +46,15 @@ def matrix(comparisons: Sequence[Comparison], curves: str = "../gallery/{task}.h
     columns = _columns(comparisons)
     found: dict[tuple[str, tuple[str, ...]], tuple[Comparison, Line]] = {}
     for key, lines in columns.items():
-        for comparison, entry in lines:
+        for comparison, entry in lines:  # the main study comes first
             found.setdefault((entry["model"], key), (comparison, entry))
     models = sorted(
         dict.fromkeys(model for model, _ in found),
         key=lambda model: -sum(model == other for other, _ in found),
     )
-    head = "".join(f"<th>{_column_head(key, columns)}</th>" for key in columns)
+    tasks = [(task, len(list(group))) for task, group in itertools.groupby(columns, _task_of)]
+    head = "".join(f'<th colspan="{width}"><b>{escape(task)}</b></th>' for task, width in tasks)
+    below = "".join(f"<th>{_column_head(key, columns)}</th>" for key in columns)
     rows = []
     for model in models:
         cells = (
@@ -59,19 +63,27 @@ def matrix(comparisons: Sequence[Comparison], curves: str = "../gallery/{task}.h
         )
         rows.append(f"<tr><th><code>{escape(model)}</code></th>{''.join(cells)}</tr>")
     return (
-        f'<div class="matrix"><table class="matrix"><thead><tr><th></th>{head}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
+        f'<div class="matrix"><table class="matrix"><thead><tr><th></th>{head}</tr>'
+        f"<tr><th></th>{below}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
 
 
+def _task_of(key: tuple[str, ...]) -> str:
+    return key[0]
+
+
 def _columns(comparisons: Sequence[Comparison]) -> dict[tuple[str, ...], list[Any]]:
-    """Trained models that have an accuracy beyond training, by task, variant, profile and data."""
+    """Trained models that have an accuracy beyond training, by task, variant, profile and data.
+
+    A model that is named with a learning rate, such as `lstm-0.001`, served to choose one.
+    """
     columns: dict[tuple[str, ...], list[Any]] = {}
     for one in comparisons:
         measure = _beyond(one)
         for entry in one["models"]:
             known = measure and entry["measures"][measure]["mean"] is not None
-            if known and all(run.get("fit") for run in entry["runs"]):
+            trial = re.search(r"-0\.\d+$", entry["model"])
+            if known and not trial and all(run.get("fit") for run in entry["runs"]):
                 data = json.dumps(one["data"]["parameters"], sort_keys=True)
                 key = (one["task"], entry["variant"], one["profile"], data)
                 columns.setdefault(key, []).append((one, entry))
@@ -87,20 +99,20 @@ def _beyond(comparison: Comparison) -> str | None:
 
 
 def _column_head(key: tuple[str, ...], columns: Mapping[tuple[str, ...], Any]) -> str:
-    """The task with what tells the column from others of the same task, and its measure.
+    """What tells the column from others of the same task, and its measure.
 
     A mark says that the task differs from the paper's.
     """
     name, variant, profile, _ = key
     of_task = [other for other in columns if other[0] == name]
     comparison = columns[key][0][0]
-    words = [name]
+    words = []
     if len({other[1] for other in of_task}) > 1 or len(make_task(name).variants) > 1:
         words.append(variant)
     words += [profile] * (len({other[2] for other in of_task}) > 1)
     if sum(other[:3] == key[:3] for other in of_task) > 1:
         words.append(comparison["study"])
-    lines = [f"<b>{escape(words[0])}</b>", *map(escape, [*words[1:], _beyond(comparison) or ""])]
+    lines = [*map(escape, [*words, _beyond(comparison) or ""])]
     if unlike := task_differences(comparison):
         lines.append(f'<abbr title="{escape(", ".join(unlike))}">\u2260 paper</abbr>')
     return "<br>".join(lines)

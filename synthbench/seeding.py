@@ -69,8 +69,8 @@ class Draws:
     def integers(self, high: int, shape: Shape) -> NDArray[np.int64]:
         """Uniform integers in `[0, high)`, int64 of `shape`.
 
-        Multiply and shift: 32 random bits if `high` is at most 2**12, else 64. The probability of
-        each value is off by less than one part in 2**20 (one in 2**28 if `high` is about ten),
+        Multiply and shift: 32 random bits if `high` is at most `2**12`, else 64. The probability of
+        each value is off by less than one part in `2**20` (one in `2**28` if `high` is about ten),
         too little to show in any dataset that can be written.
 
         Raises:
@@ -93,7 +93,7 @@ class Draws:
         """Uniform integers, each in `[0, bound)` with its own bound, int64 of the bounds' shape.
 
         Multiply and shift, with 32 random bits each: the probability of each value is off by less
-        than 2**-32. Bounds are at least 1 and less than 2**32.
+        than `2**-32`. Bounds are at least 1 and less than `2**32`.
         """
         product = self.halves(bounds.shape).astype(np.uint64) * bounds.astype(np.uint64)
         return (product >> _WORD_BITS).astype(np.int64)

@@ -73,7 +73,7 @@ def run_script(folder, name, *words, **environment):
     )  # fmt: skip
 
 
-FILES = ("synthbench/__init__.py", "CITATION.cff", "CHANGELOG.md")
+FILES = ("synthbench/__init__.py", "CITATION.cff", "CHANGELOG.md", "README.md")
 
 
 def test_a_release_has_one_version_everywhere_and_the_workflow_sees_it(tmp_path):
@@ -96,6 +96,8 @@ def test_a_release_has_one_version_everywhere_and_the_workflow_sees_it(tmp_path)
     assert agrees("v77.0.1") and not agrees("v77.0.2")
     citation = yaml.safe_load((folder / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["version"] == "77.0.1"
+    cited = f"version = {{77.0.1}},\n  year    = {{{citation['date-released'].year}}}\n"
+    assert cited in (folder / "README.md").read_text(encoding="utf-8")
     after = (folder / "CHANGELOG.md").read_text(encoding="utf-8")
     heading = f"## [Unreleased]\n\n## [77.0.1] - {citation['date-released']}\n"
     assert after == changelog.replace("## [Unreleased]\n", heading)

@@ -79,12 +79,13 @@ class DecontaminationReport:
 
     def __rich__(self) -> Group:
         """A table of what was found, and a line that sums it up."""
-        speed = self.bytes / _MB / self.seconds
-        kept = self.documents - self.dropped
+        size, kept = self.bytes / _MB, self.documents - self.dropped
         line = (
             f"{self.dropped:,} of {self.documents:,} documents hold held-out rows; {kept:,} are "
-            f"kept. {self.bytes / _MB:,.1f} MB in {self.seconds:.1f} s, {speed:,.1f} MB a second."
+            f"kept. {size:,.1f} MB in {self.seconds:.1f} s"
         )
+        # Of less than 1 MB the speed is that of starting.
+        line += f", {size / self.seconds:,.1f} MB a second." if size >= 1 else "."
         parts: list[Any] = []
         if self.found:
             rows = [
