@@ -31,14 +31,13 @@ import gallery  # noqa: E402
 import language_models as of_language_models  # noqa: E402
 from beside import beside_paper  # noqa: E402
 from drawings import depth_two, way_of_the_data  # noqa: E402
-from overview import matrix, panels  # noqa: E402
+from overview import matrix, panels, suite_section  # noqa: E402
 from pictures import picture  # noqa: E402
 from results import (  # noqa: E402
     contrasts_section,
     figure,
     of_studies,
     of_suites,
-    origin,
     read_comparisons,
     results_section,
 )
@@ -161,10 +160,8 @@ def chomsky_table() -> str:
 
 
 def suite() -> str:
-    """The baselines of the suite of layers: a matrix, a chart a setting, and their origin."""
-    found = of_suites(_results())
-    charts = [chart for one in found for chart in gallery.charts(one)]
-    return "\n\n".join([matrix(found, curves=""), *charts, *map(origin, found)])
+    """The baselines of the suite of layers."""
+    return suite_section(of_suites(_results()))
 
 
 def language_models() -> str:

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from gallery import by_bucket, by_size, curve_anchor, longest_trained
-from results import unfinished
+from gallery import by_bucket, by_size, charts, curve_anchor, longest_trained
+from results import origin, unfinished
 from shapes import line, svg, text
 
 from synthbench.sampling.preview import sample_rows
@@ -135,6 +135,12 @@ def _cell(comparison: Comparison, entry: Line, curves: str) -> str:
         f'<td style="--share: {figure["mean"]:.3f}"><a href="{place}" '
         f'title="{escape("; ".join(told))}">{figure["mean"]:.2f}{mark}</a></td>'
     )
+
+
+def suite_section(comparisons: Sequence[Comparison]) -> str:
+    """The studies of a suite in HTML and Markdown: a matrix, a chart a setting, their origin."""
+    drawn = [chart for one in comparisons for chart in charts(one)]
+    return "\n\n".join([matrix(comparisons, curves=""), *drawn, *map(origin, comparisons)])
 
 
 # Small curves.
