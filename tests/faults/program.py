@@ -50,9 +50,16 @@ class Program:
         self.pid = self._process.pid
 
     def wait_for(self, path):
-        """Wait until a file is there, or the run has ended."""
+        """Wait until a file is there and has something in it, or the run has ended."""
+
+        def is_empty():
+            try:
+                return path.stat().st_size == 0
+            except FileNotFoundError:
+                return True
+
         until = time.monotonic() + PATIENCE
-        while not path.exists() and self.running:
+        while is_empty() and self.running:
             assert time.monotonic() < until, f"{path} does not come"
             time.sleep(0.001)
 

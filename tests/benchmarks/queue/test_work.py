@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import json
 import os
 import subprocess
 import sys
@@ -188,28 +189,37 @@ def test_matrix_products_are_in_bfloat16_if_the_setting_says_so():
 
 @pytest.mark.slow
 def test_the_commands_run_from_one_file_of_images_without_datasets(sources, tmp_path):
-    def call(*words, code=0):
-        program = (
-            "import sys; sys.modules.update(dict.fromkeys(['datasets', 'pandas', 'sklearn']));"
-            "from benchmarks.queue import main; main(sys.argv[1:])"
-        )
-        environment = {**os.environ, "SYNTHBENCH_DATA": str(sources), "PYTHONPATH": str(_ROOT)}
-        if words[0] == "run":
-            environment["SYNTHBENCH_DATA"] = str(tmp_path)  # where no image is
-        done = subprocess.run(
-            [sys.executable, "-c", program, *map(str, words)],
-            capture_output=True,
-            text=True,
-            env=environment,
-        )
-        assert done.returncode == code, done.stderr
-        return done.stdout + done.stderr
-
     folder, images = tmp_path / "folder", tmp_path / "images.tar.xz"
-    assert " MB" in call("pack", images)
-    piece = ("run", folder, "--minutes", 0, "--device", "cpu", "--no-compile")
-    assert "MNIST is missing" in call(*piece, code=1)
-    assert "no such file" in call(*piece, "--images", folder, code=1)
-    assert "The time is used." in call(*piece, "--images", images)
-    assert "0 of 3,978" in call("status", folder)
-    assert "no results yet" in call("collect", folder, code=1)
+    piece = ["run", folder, "--minutes", 0, "--device", "cpu", "--no-compile"]
+    steps = [  # a command, and what it says
+        (["pack", images], " MB"),
+        (piece, "MNIST is missing"),
+        ([*piece, "--images", folder], "no such file"),
+        ([*piece, "--images", images], "The time is used."),
+        (["status", folder], "0 of 3,978"),
+        (["collect", folder], "no results yet"),
+    ]
+    program = (
+        "import json, os, sys\n"
+        "sys.modules.update(dict.fromkeys(['datasets', 'pandas', 'sklearn']))\n"
+        "from benchmarks.queue import main\n"
+        "for words in json.loads(sys.argv[1]):\n"
+        "    os.environ['SYNTHBENCH_DATA'] = sys.argv[2 if words[0] == 'pack' else 3]\n"
+        "    try:\n"
+        "        main(words)\n"
+        "    except SystemExit as error:\n"
+        "        print(error)\n"
+        "    print('----')\n"
+    )
+    words = json.dumps([list(map(str, one)) for one, _ in steps])
+    done = subprocess.run(
+        [sys.executable, "-c", program, words, str(sources), str(tmp_path)],  # no image is there
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(_ROOT)},
+    )
+    assert done.returncode == 0, done.stderr
+    parts = done.stdout.split("----\n")
+    assert parts.pop() == ""
+    for (_, expected), printed in zip(steps, parts, strict=True):
+        assert expected in printed
