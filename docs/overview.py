@@ -139,8 +139,10 @@ def _cell(comparison: Comparison, entry: Line, curves: str) -> str:
 
 def suite_section(comparisons: Sequence[Comparison]) -> str:
     """The studies of a suite in HTML and Markdown: a matrix, a chart a setting, their origin."""
-    drawn = [chart for one in comparisons for chart in charts(one)]
-    return "\n\n".join([matrix(comparisons, curves=""), *drawn, *map(origin, comparisons)])
+    parts = [matrix(comparisons, curves="")]
+    for one in comparisons:
+        parts += [f"## {one['task']}: {one['title']}", *charts(one), origin(one)]
+    return "\n\n".join(parts)
 
 
 # Small curves.
