@@ -31,7 +31,7 @@ import gallery  # noqa: E402
 import language_models as of_language_models  # noqa: E402
 from beside import beside_paper  # noqa: E402
 from drawings import depth_two, way_of_the_data  # noqa: E402
-from overview import matrix, panels, suite_section  # noqa: E402
+from overview import matrices, panels, suite_section  # noqa: E402
 from pictures import picture  # noqa: E402
 from results import (  # noqa: E402
     contrasts_section,
@@ -172,7 +172,7 @@ def language_models() -> str:
 
 def results_matrix() -> str:
     """Models and tasks, with the accuracy beyond training as colour."""
-    return matrix(of_studies(_results()))
+    return matrices(of_studies(_results()))
 
 
 def results_panels() -> str:

@@ -29,11 +29,24 @@ _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 190, 132, 26, 182, 26, 108
 _WIDE = 16
 #: Marks a figure of a single run, as an asterisk does a model that is not fitted.
 _SINGLE = "\u2020"
+#: At most so many columns of a matrix fit on a page.
+_COLUMNS = 15
 #: Names from this length on are written smaller.
 _LONG = 26
 
 
 # The matrix.
+
+
+def matrices(comparisons: Sequence[Comparison]) -> str:
+    """All tasks in as many matrices as are needed for none to be wider than its page."""
+    parts: list[list[Comparison]] = [[]]
+    for _, group in itertools.groupby(comparisons, lambda one: one["task"]):
+        of_task = list(group)
+        if parts[-1] and len(_columns([*parts[-1], *of_task])) > _COLUMNS:
+            parts.append([])
+        parts[-1] += of_task
+    return "\n\n".join(map(matrix, parts))
 
 
 def matrix(comparisons: Sequence[Comparison], curves: str = "../gallery/{task}.html") -> str:

@@ -155,6 +155,18 @@ def test_every_cell_of_the_matrix_leads_to_a_curve_and_marks_what_is_not_fitted(
     assert vit[-1], "one of three runs had a moment"
 
 
+def test_a_task_stands_in_one_matrix_and_no_matrix_has_more_columns_than_a_page(docs):
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    results = docs("results")
+    comparisons = results.of_studies(results.read_comparisons(ROOT / "examples/results"))
+    parts = docs("overview").matrices(comparisons).split("\n\n")
+    heads = [re.findall(r'colspan="(\d+)"><b>(.*?)</b>', part) for part in parts]
+    assert len(parts) > 1
+    assert all(sum(int(width) for width, _ in head) <= 15 for head in heads)
+    whole = re.findall(r'colspan="(\d+)"><b>(.*?)</b>', docs("overview").matrix(comparisons))
+    assert [one for head in heads for one in head] == whole
+
+
 def test_every_baseline_of_the_suite_is_stored_and_leads_to_a_curve_on_its_page(docs):
     pytest.importorskip("torch", reason="PyTorch is not installed")
     results = docs("results")
