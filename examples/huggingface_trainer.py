@@ -19,4 +19,4 @@ with tempfile.TemporaryDirectory() as place:
     arguments = TrainingArguments(place, max_steps=50, dataloader_pin_memory=False, **options)
     Trainer(model, arguments, train_dataset=TorchStream("arithmetic", batch_size=None)).train()
 scores = lambda batch: model.eval()(**batch).logits  # noqa: E731
-print(synthbench.curve("arithmetic", scores, split="iid", device=model.device))
+print(synthbench.curve("arithmetic", scores, split="iid", rows=200, device=model.device))

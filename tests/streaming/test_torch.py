@@ -63,8 +63,7 @@ def test_a_data_loader_gives_the_batches_of_tokens():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("workers", [1, 3])
-@pytest.mark.parametrize("size", [64, 100])  # 100 does not divide a round
+@pytest.mark.parametrize(("workers", "size"), [(1, 64), (3, 100)])  # 100 does not divide a round
 def test_the_workers_of_a_data_loader_lose_and_repeat_no_row(workers, size):
     rounds = 3 * workers
     whole = synthbench.tokens("listops", batch_size=SIZE)
