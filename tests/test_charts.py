@@ -179,7 +179,7 @@ def test_every_baseline_of_the_suite_is_stored_and_leads_to_a_curve_on_its_page(
     for study, one in zip(SUITES["layers"], suite, strict=True):
         lines = {(line["variant"], line["model"]) for line in one["models"]}
         assert lines == {(name, made.name) for name in study.variants for made in study.recipes}
-    section = docs("hooks").suite()
+    section = docs("overview").suite_section(suite)
     places = re.findall(r'<a href="#([\w-]+)"', section)
     assert len(places) == 12 * 5
     assert set(places) == set(re.findall(r'<div id="([\w-]+)"', section))
