@@ -50,7 +50,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 class Wait(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path, target=None):
         if name == {module!r}:
-            print(flush=True)
+            print("waits", flush=True)
             time.sleep(30)
 
 sys.meta_path.insert(0, Wait())
@@ -63,7 +63,13 @@ main()
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
 def test_control_c_while_modules_are_loaded_leaves_one_line():
-    modules = ("synthbench.engine.signals", "synthbench.cli.main", "click", "pyarrow", "rich.table")
+    modules = (
+        "synthbench.engine.signals",
+        "synthbench.cli.main",
+        "click",
+        "pyarrow",
+        "rich.console",
+    )
     for module in modules:
         process = subprocess.Popen(
             [sys.executable, "-c", WAIT.format(module=module)],
@@ -72,7 +78,7 @@ def test_control_c_while_modules_are_loaded_leaves_one_line():
             text=True,
             env=environment(),
         )
-        process.stdout.readline()
+        assert process.stdout.readline() == "waits\n", f"{module} is not loaded"
         process.send_signal(signal.SIGINT)
         said = process.communicate(timeout=60)[1]
         assert (process.returncode, said.strip()) == (130, "Interrupted."), module
