@@ -103,11 +103,10 @@ def together(stored, made, study):
     names = [recipe.title for recipe in study.recipes]
     variants = list(task_class(study.task).variants)
     order = sorted(lines, key=lambda key: (variants.index(key[0]), names.index(key[1])))
-    runs = [run for line in lines.values() for run in line["runs"]]
     return {
         **made,
         "seeds": max(len(line["runs"]) for line in lines.values()),
-        "run_seconds": round(sum(run["seconds"] for run in runs), 1),
+        "run_seconds": round(stored["run_seconds"] + made["run_seconds"], 1),
         "models": [lines[key] for key in order],
     }
 
