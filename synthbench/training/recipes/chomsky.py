@@ -142,9 +142,9 @@ def _shorter(made: Recipe) -> Recipe:
 
 
 #: The paper's models on a thousandth or two of its rows: as many steps as the Transformer would
-#: take in some five minutes of an idle core, by the time of twelve steps. The budget was fixed after five trials of one seed, which stand on
-#: the page *Every size tried*: the RNN on cycle navigation with three budgets, the LSTM on bucket
-#: sort, the Transformer on reverse string.
+#: take in some five minutes of an idle core, by the time of twelve steps. The budget was fixed
+#: after five trials of one seed, which stand on the page *Every size tried*: the RNN on cycle
+#: navigation with three budgets, the LSTM on bucket sort, the Transformer on reverse string.
 CPU, CPU_POSITIONS = (
     dataclasses.replace(
         study,
