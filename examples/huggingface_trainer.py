@@ -12,6 +12,7 @@ from synthbench.torch_stream import TorchStream
 
 sizes = synthbench.tokens("arithmetic")
 layers = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
+layers["intermediate_size"] = 256  # four times as wide; the default is 3072
 config = BertConfig(vocab_size=sizes.vocabulary_size, num_labels=sizes.outputs, **layers)
 model = BertForSequenceClassification(config)
 options = {"per_device_train_batch_size": 64, "learning_rate": 1e-3, "report_to": []}

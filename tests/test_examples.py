@@ -11,6 +11,8 @@ from tests.support import start
 pytestmark = pytest.mark.slow
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
+#: What makes an example shorter that would train for longer.
+ARGUMENTS = {"train_decoder": ("50",)}
 NEEDED = ("torch", "datasets", "transformers", "matplotlib", "jax")
 
 
@@ -27,7 +29,7 @@ def test_examples_are_few_and_short_and_say_what_they_print():
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_example_runs_as_it_stands_and_prints_a_result(path, tmp_path, monkeypatch, capsys):
+def test_an_example_runs_and_prints_a_result(path, tmp_path, monkeypatch, capsys):
     text = path.read_text(encoding="utf-8")
     for module in NEEDED:
         needed = re.search(rf"^(from|import) {module}\b", text, re.MULTILINE)
@@ -39,6 +41,6 @@ def test_example_runs_as_it_stands_and_prints_a_result(path, tmp_path, monkeypat
         return
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(registry, "_registered", dict(registry._registered))
-    monkeypatch.setattr("sys.argv", [str(path)])
+    monkeypatch.setattr("sys.argv", [str(path), *ARGUMENTS.get(path.stem, ())])
     runpy.run_path(str(path), run_name="__main__")
     assert capsys.readouterr().out.strip()

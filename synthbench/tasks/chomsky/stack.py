@@ -109,7 +109,8 @@ class SolveEquation(StringFunction):
 
     def answer(self, x: Strings) -> Strings:
         left, value = x[:, :-2], x[:, -1]
-        of_0, of_1 = (_evaluate(np.where(left == HIDDEN, digit, left)) for digit in (0, 1))
+        filled = [np.where(left == HIDDEN, digit, left) for digit in (0, 1)]
+        of_0, of_1 = np.split(_evaluate(np.concatenate(filled)), 2)
         # The value changes by 1 or -1 with x, and both are their own inverse.
         return (value - of_0) * (of_1 - of_0) % 5
 
@@ -131,9 +132,9 @@ def _evaluate(x: Strings) -> NDArray[np.int64]:
         level = rows, depth
         is_operand, so_far, term = closes | (symbol < 5), value[level], sign[level] * operand
         result = np.where(factor[level], so_far * term, so_far + term) % 5
-        value[level] = np.select([opens, is_operand], [0, result], so_far)
+        value[level] = np.where(opens, 0, np.where(is_operand, result, so_far))
         starts = opens | is_operand
-        sign[level] = np.select([starts, symbol == MINUS], [1, -sign[level]], sign[level])
+        sign[level] = np.where(starts, 1, np.where(symbol == MINUS, -1, 1) * sign[level])
         factor[level] = np.where(starts, 0, factor[level] | (symbol == TIMES))
     return value[:, 0]
 
