@@ -81,7 +81,7 @@ def smollm2(tmp_path_factory, tmp_path, monkeypatch):
 
 
 def cut(smollm2):
-    """Leave the model two of its thirty layers, where nobody reads what it writes or has learned."""
+    """Leave the model two of its thirty layers, where nobody reads what it writes or learns."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     whole, place = smollm2.directory(), smollm2.CACHE / "cut"
