@@ -106,7 +106,8 @@ def test_a_server_that_is_no_scheduler_is_refused(impatient, answer):
     expected = (
         "did not answer as one within 1 seconds"
         if answer is None
-        else r"the connection was closed|what answers there is no Dask scheduler|did not answer"
+        else "the connection was closed|what answers there is no Dask scheduler|did not answer|"
+        "no connection within"  # on a busy machine, which has one second here
     )
     assert re.search(f"^No Dask scheduler at .*({expected})", text)
 

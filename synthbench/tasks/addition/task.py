@@ -20,6 +20,7 @@ training, zero padding, positions).
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -126,7 +127,7 @@ class Addition(TextTask):
             "digits_b": value("int16"),
         }
 
-    @property
+    @functools.cached_property  # with hundreds of buckets
     def splits(self) -> tuple[Split, ...]:
         trained = _pairs(range(1, self.parameters.train_digits + 1))
         longer = tuple(one for one in _pairs(self.parameters.test_digits) if one not in trained)
