@@ -210,6 +210,7 @@ def test_the_code_in_the_card_opens_the_rows_and_checks_what_is_held_out(
         shutil.rmtree(tmp_path / "ctl")
 
 
+@pytest.mark.dev
 def test_the_query_in_the_card_says_that_test_is_held_out(made, monkeypatch):
     duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed: the extra dev has it")
     (query,) = re.findall(r"`(SELECT .*)`", section(made["plain"], "Held-out rows"))

@@ -353,6 +353,7 @@ def test_an_inspect_log_that_cannot_be_read_is_told(tmp_path, samples, expected)
     assert refusal(path, DatasetError) == f"{path}{expected}"
 
 
+@pytest.mark.dev
 def test_a_file_that_is_no_inspect_log_is_told(tmp_path):
     if importlib.util.find_spec("inspect_ai") is None:
         pytest.skip("the extras inspect and dev have inspect_ai")

@@ -17,7 +17,6 @@ from synthbench.streaming import datasets_stream, stream
 from synthbench.streaming import rounds as streaming
 from synthbench.streaming.rounds import Rounds
 from synthbench.streaming.torch import TorchStream
-from synthbench.tasks.registry import list_tasks, task_class
 from synthbench.tasks.registry import task as make_task
 from tests.sampling.making import Open
 from tests.support import ONE_EACH, draw_splits, id_texts, start
@@ -74,11 +73,11 @@ def test_a_batch_has_all_columns_and_is_as_long_as_asked(name, variant):
 def test_a_row_does_not_depend_on_the_batch_size(name, variant):
     task = make_task(name, variant)
     split = task.splits[0].name
-    whole = ids_of(first(stream(task, split=split, batch_size=1_200), 1))
-    for size in (1, 7, 100, 256, 1_100):
-        count = min(-(-1_200 // size), 12)
+    whole = ids_of(first(stream(task, split=split, batch_size=600), 1))
+    for size in (1, 7, 256, 550):
+        count = min(-(-600 // size), 12)
         assert (
-            ids_of(first(stream(task, split=split, batch_size=size), count))[:1_200]
+            ids_of(first(stream(task, split=split, batch_size=size), count))[:600]
             == (whole[: count * size])
         )
 
@@ -179,18 +178,6 @@ def test_small_buckets_recur_without_being_counted():
     assert len(prints) == rounds.size > found
     assert len(set(prints[:found])) == found  # all come before one comes again
     assert prints[:found] != prints[found : 2 * found]
-
-
-@pytest.mark.parametrize(
-    ("name", "level"),
-    [(name, level) for name in list_tasks() for level in task_class(name).levels],
-)
-def test_every_split_of_every_level_can_be_streamed(name, level, monkeypatch):
-    monkeypatch.setattr(streaming, "ROUND_ROWS", 2_048)
-    monkeypatch.setattr(streaming, "EVALUATION_ROUND_ROWS", 256)
-    task = make_task(name, level=level)
-    for split in task.splits:
-        assert len(Rounds(task, split.name).rows(1)) == Rounds(task, split.name).size
 
 
 # What is held out.

@@ -139,7 +139,8 @@ def test_a_state_is_refused_by_a_stream_of_other_rows():
             other.load_state_dict(state)
 
 
-@pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.dev
+@pytest.mark.parametrize("workers", [0, 2])
 def test_torchdatas_stateful_loader_resumes_rows_in_every_worker(workers):
     stateful = pytest.importorskip(
         "torchdata.stateful_dataloader", reason="torchdata is not installed: the extra dev has it"

@@ -70,7 +70,7 @@ def test_a_small_batch_is_learned_by_heart(name):
     optimizer = torch.optim.Adam(model.parameters(), lr=rate)
     for _ in range(steps):
         loss = functional.cross_entropy(model(inputs, lengths).scores, labels)
-        if loss < 0.01:
+        if loss < 0.02:
             break
         optimizer.zero_grad()
         loss.backward()

@@ -204,6 +204,7 @@ def test_all_models_of_a_study_for_two_cores_see_the_same_rows_as_often(task):
                 assert len(budgets) == 1, (study.name, variant)
 
 
+@pytest.mark.usefixtures("short_rounds")
 def test_variants_of_chomsky_with_one_answer_have_twice_the_steps():
     import synthbench
 
