@@ -1,7 +1,7 @@
 """Hugging Face: a small BERT learns arithmetic from fresh rows with the `Trainer`.
 
-Printed is its accuracy on 200 held-out rows, by depth: 0.28 of all after these 50 steps. It was 0.40
-after 5,000, so it has begun to learn.
+Printed is its accuracy on 200 held-out rows, by depth: 0.28 of all after these 50 steps. It was
+0.40 after 5,000, so it has begun to learn.
 """
 
 import tempfile
