@@ -1,4 +1,7 @@
-"""What the documentation shows, run as it is printed: page by page, each in an empty directory."""
+"""What the documentation shows, run page by page, each in an empty directory.
+
+All is run as it is printed, but for the number of training steps.
+"""
 
 import re
 import shlex
@@ -49,7 +52,6 @@ def test_a_page_runs_from_its_first_block_to_its_last(page, tmp_path, monkeypatc
         elif kind == "python":
             exec(compile(text, page, "exec"), scope)
         else:
-            # Nobody reads here what so many steps have made.
             for line in re.sub(r"steps=\d+", "steps=5", text.replace("\\\n", "")).splitlines():
                 program, *words = shlex.split(line, comments=True)
                 assert program == "synthbench", line

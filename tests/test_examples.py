@@ -11,7 +11,7 @@ from tests.support import start
 pytestmark = pytest.mark.slow
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
-#: What makes an example shorter that would train for longer.
+#: Arguments with which an example trains for fewer steps than by default.
 ARGUMENTS = {"train_decoder": ("50",)}
 NEEDED = ("torch", "datasets", "transformers", "matplotlib", "jax")
 

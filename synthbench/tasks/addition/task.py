@@ -127,7 +127,7 @@ class Addition(TextTask):
             "digits_b": value("int16"),
         }
 
-    @functools.cached_property  # with hundreds of buckets
+    @functools.cached_property  # asked for with every one of hundreds of buckets
     def splits(self) -> tuple[Split, ...]:
         trained = _pairs(range(1, self.parameters.train_digits + 1))
         longer = tuple(one for one in _pairs(self.parameters.test_digits) if one not in trained)
