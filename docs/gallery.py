@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
@@ -123,6 +124,7 @@ def variant_rows(name: str, variant: str, summary: str) -> str:
     return f'{heading}<div class="rows">{figures}</div>'
 
 
+@functools.cache
 def shown_rows(task: Task) -> list[tuple[Split, dict[str, Any]]]:
     """A row of the first split and one of the last; of the hardest bucket that is still short."""
     chosen = []
@@ -237,7 +239,7 @@ def _chart(task: Task, models: Sequence[Mapping[str, Any]], where: str) -> str |
     """The curves of a few models; None if nothing was measured that makes a curve."""
     if series := by_bucket(models) or by_size(models):
         ticks = sorted({x for (curve,) in series.values() for x, _ in curve})
-        longest = longest_trained(task)
+        _, longest = ends(task, task.splits[0])
         trained_to = longest if longest < ticks[-1] else None
         shown = ticks if len(ticks) <= _LABELLED else ()
         kind = task.bucket_name.replace("_", " ")
@@ -252,11 +254,12 @@ def curve_anchor(comparison: Mapping[str, Any], variant: str) -> str:
     return f"curves-{comparison['profile']}-{comparison['study']}-{variant}"
 
 
-def longest_trained(task: Task) -> float:
-    """The greatest depth, length or size of training."""
-    trained = task.splits[0]
-    rows = sample_rows(task, trained.name, len(trained.buckets))  # one of each bucket
-    return max(row[task.bucket_name] for row in rows)
+@functools.cache
+def ends(task: Task, split: Split) -> tuple[float, float]:
+    """The least and the greatest depth, length or size of a split's rows."""
+    rows = sample_rows(task, split.name, len(split.buckets))  # one of each bucket
+    places = [row[task.bucket_name] for row in rows]
+    return min(places), max(places)
 
 
 def by_size(models: Sequence[Mapping[str, Any]]) -> dict[str, list[Curve]]:

@@ -10,12 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from gallery import by_bucket, by_size, charts, curve_anchor, longest_trained
+from gallery import by_bucket, by_size, charts, curve_anchor, ends
 from results import origin, unfinished
 from shapes import line, svg, text
 
-from synthbench.sampling.preview import sample_rows
-from synthbench.tasks.base import Task
 from synthbench.tasks.registry import task as make_task
 from synthbench.training.comparison import fit_words, of_one_run
 from synthbench.training.contrasts import NO_SHARES, ONE_RUN
@@ -179,10 +177,10 @@ def _panels_of(comparison: Comparison) -> Iterator[str]:
         title = ", ".join([comparison["task"], *several, f"profile {comparison['profile']}"])
         if comparison["study"] != "main":
             title += f", study {comparison['study']}"
-        trained = longest_trained(task)
+        _, trained = ends(task, task.splits[0])
         if task_differences(comparison):  # the paper's figures are of other rows
             models = [{**entry, "measures": {}} for entry in models]
-        spans = {split.name: _span(task, split.name) for split in task.splits}
+        spans = {split.name: ends(task, split) for split in task.splits}
         drawn = [_panel(one, curves[one["model"]][0], trained, spans) for one in models]
         place = f"../gallery/{comparison['task']}.html#{curve_anchor(comparison, variant)}"
         axis = task.bucket_name.replace("_", " ")
@@ -190,18 +188,11 @@ def _panels_of(comparison: Comparison) -> Iterator[str]:
         yield f'<div class="panels">{"".join(drawn)}</div>'
 
 
-def _span(task: Task, split: str) -> tuple[float, float] | None:
-    """The least and the greatest depth, length or size of a split's rows."""
-    buckets = len(task.split(split).buckets)
-    places = [row[task.bucket_name] for row in sample_rows(task, split, buckets)]
-    return min(places), max(places)
-
-
 def _panel(
     entry: Line,
     points: Sequence[tuple[float, float]],
     trained: float,
-    spans: Mapping[str, tuple[float, float] | None],
+    spans: Mapping[str, tuple[float, float]],
 ) -> str:
     """One model: its curve, where training ends, and the figures of its paper."""
     low, high = points[0][0], points[-1][0]

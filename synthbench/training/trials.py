@@ -180,11 +180,12 @@ def doubled(comparison: Json, line: Json, trials: Sequence[Json]) -> dict[str, A
     (short,) = from_comparison({**comparison, "models": [line]}, "", "") or (None,)
     if short is None:
         return None
-    alike = [short, *(trial for trial in trials if setting_of(trial) == setting_of(short))]
-    shares = _shares(alike)
+    setting, but_for_length = setting_of(short), _without_length(short)
+    of_task = [trial for trial in trials if trial["task"] == short["task"]]
+    shares = _shares([short, *(trial for trial in of_task if setting_of(trial) == setting)])
     steps = 2 * short["recipe"]["steps"]
-    long = [one for one in trials if one["recipe"].get("steps") == steps]
-    longer = _shares(one for one in long if _without_length(one) == _without_length(short))
+    long = [one for one in of_task if one["recipe"].get("steps") == steps]
+    longer = _shares(one for one in long if _without_length(one) == but_for_length)
     for seed in sorted(seed for seed in shares.keys() & longer if shares[seed] < LEARNED):
         return {"steps": steps, "single": shares[seed], "doubled": longer[seed]}
     return None
