@@ -44,7 +44,7 @@ def assert_same(one, two):
         assert list(a) == list(b)
         for key in a:
             for x, y in zip(a[key], b[key], strict=True):
-                np.testing.assert_array_equal(x, y)
+                assert np.array_equal(x, y) if isinstance(x, np.ndarray) else x == y
 
 
 @pytest.fixture
