@@ -34,7 +34,7 @@ def test_an_example_runs_and_prints_a_result(path, tmp_path, monkeypatch, capsys
     for module in NEEDED:
         needed = re.search(rf"^(from|import) {module}\b", text, re.MULTILINE)
         if needed and importlib.util.find_spec(module) is None:
-            pytest.skip(f"{path.name} needs {module}, which is not installed: the extra dev has it")
+            pytest.skip(f"{path.name} needs {module}, which is not installed: pip install {module}")
     if "import jax" in text:  # whose threads are no good company for tests that fork
         done = start(str(path), cwd=tmp_path)
         assert (done.returncode, bool(done.stdout.strip())) == (0, True), done.stderr
