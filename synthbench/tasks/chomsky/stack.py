@@ -96,8 +96,7 @@ class SolveEquation(StringFunction):
     def count(self, length: int) -> int | None:
         if length > _LISTED:
             return None
-        x = _numbers(_expressions(length - 2, self.operators))
-        return int((x < 5).sum())  # each of the digits may be hidden
+        return sum(map(str.isdigit, "".join(_expressions(length - 2, self.operators))))
 
     def every(self, length: int) -> Strings:
         x = _numbers(_expressions(length - 2, self.operators))
@@ -181,6 +180,4 @@ def _expressions(length: int, operators: tuple[int, ...]) -> list[str]:
 
 
 def _numbers(x: list[str]) -> Strings:
-    numbers = np.zeros(128, int)
-    numbers[[ord(symbol) for symbol in _SYMBOLS]] = np.arange(len(_SYMBOLS))
-    return numbers[np.frombuffer("".join(x).encode("ascii"), np.uint8)].reshape(len(x), -1)
+    return np.fromiter(map(_SYMBOLS.index, "".join(x)), int).reshape(len(x), -1)
