@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from synthbench.errors import DatasetError
+from synthbench.sampling.plan import make_plan
+from synthbench.tasks.registry import task_from
 from synthbench.training.trials import (
     from_comparison,
     from_result,
@@ -63,12 +65,21 @@ def collect(
             continue
         day = date or datetime.date.fromtimestamp(file.stat().st_mtime).isoformat()
         if file.name == "result.json":
-            found.append(from_result(values, source or _made_with(values), day))
+            found.append(_as_asked(from_result(values, source or _made_with(values), day)))
         elif {"models", "measures"} <= values.keys():
             found += from_comparison(values, source or _made_with(values), day)
     if not found:
         raise DatasetError(f"{str(directory)!r} has no results of `reproduce` or `train`.")
     yield from merged([], found)
+
+
+def _as_asked(trial: dict[str, Any]) -> dict[str, Any]:
+    """The trial without the sizes of splits that have fewer rows than asked: all that there are."""
+    if trial["rows"]:
+        task = task_from(trial["task"], trial["variant"], trial["parameters"])
+        plan = make_plan(task, {split.name: split.rows for split in task.splits}, at_most=True)
+        trial["rows"] = {k: n for k, n in trial["rows"].items() if n != plan.rows(k)}
+    return trial
 
 
 def _profile(values: dict[str, Any]) -> str | None:

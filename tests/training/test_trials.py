@@ -5,6 +5,9 @@ import json
 
 import pytest
 
+from synthbench.generation.generate import generate
+from synthbench.sampling.plan import make_plan
+from synthbench.tasks.registry import task_from
 from synthbench.training.trials import (
     doubled,
     from_comparison,
@@ -76,18 +79,22 @@ def test_the_train_split_does_not_matter_to_a_stream_and_what_needs_no_training_
     assert from_comparison(comparison(steps=0), "", "") == []
 
 
-def test_a_result_and_its_comparison_are_one_trial():
-    result = {
+def result(**changed):
+    return {
         **{"task": "arithmetic", "variant": "default", "recipe": RECIPE, "seed": 0},
-        **{"stream": True, "fit": fit(1.0), "dataset": "/gone"},
+        **{"stream": True, "fit": fit(1.0), "dataset": "/gone", "synthbench": "1.0"},
         "study": {"name": "main", "profile": "cpu"},
         "data": {"parameters": {"modulus": 5}},
         "eureka": None,
         "splits": {"iid": {"rows": 1000, "accuracy": 1.0}, "test": {"rows": 50, "accuracy": 0.9}},
+        **changed,
     }
+
+
+def test_a_result_and_its_comparison_are_one_trial():
     made = comparison()
     made["data"]["stream"] = True
-    one, many = from_result(result, "a run", "today"), from_comparison(made, "a file", "today")
+    one, many = from_result(result(), "a run", "today"), from_comparison(made, "a file", "today")
     assert setting_of(one) == setting_of(many[0])
     assert one["runs"][0]["figures"] == {"iid": 1.0, "test": 0.9}
     assert merged(many, [one]) == many
@@ -172,3 +179,19 @@ def test_the_script_collects_comparisons_and_results_once(tmp_path, capsys):
     assert (found["source"], found["date"]) == ("synthbench 1.0", "2026-11-26")
     with pytest.raises(DatasetError, match="has no results of `reproduce` or `train`"):
         main([str(tmp_path / "none")])
+
+
+def test_a_split_that_has_all_the_rows_there_are_is_of_the_usual_size(tmp_path):
+    from benchmarks.tried import collect
+
+    parameters = {"train_depths": [1], "validation_depths": [2], "test_depths": [3]}
+    task = task_from("arithmetic", None, parameters)
+    plan = make_plan(task, {split.name: split.rows for split in task.splits}, at_most=True)
+    rows = {split.name: plan.rows(split.name) for split in task.splits} | {"test": 50}
+    assert rows["train"] < 200
+    data = tmp_path / "data"
+    generate(task, out=data, rows=rows, workers=1, progress=False)
+    run = result(stream=False, dataset=str(data), data={"parameters": parameters})
+    (tmp_path / "result.json").write_text(json.dumps(run), encoding="utf-8")
+    (found,) = collect(tmp_path, "", "")
+    assert found["rows"] == {"test": 50}
