@@ -74,11 +74,13 @@ def collect(
 
 
 def _as_asked(trial: dict[str, Any]) -> dict[str, Any]:
-    """The trial without the sizes of splits that have fewer rows than asked: all that there are."""
+    """The trial without the sizes of splits that have fewer rows than usual: all that there are."""
     if trial["rows"]:
         task = task_from(trial["task"], trial["variant"], trial["parameters"])
-        plan = make_plan(task, {split.name: split.rows for split in task.splits}, at_most=True)
-        trial["rows"] = {k: n for k, n in trial["rows"].items() if n != plan.rows(k)}
+        usual = {split.name: split.rows for split in task.splits}
+        plan = make_plan(task, usual, at_most=True)
+        capped = {name: plan.rows(name) for name in usual if plan.rows(name) < usual[name]}
+        trial["rows"] = {k: n for k, n in trial["rows"].items() if n != capped.get(k)}
     return trial
 
 
