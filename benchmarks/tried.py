@@ -74,7 +74,7 @@ def collect(
 
 
 def _as_asked(trial: dict[str, Any]) -> dict[str, Any]:
-    """The trial without the sizes of splits that have fewer rows than usual: all that there are."""
+    """The trial without sizes that nobody asked for: fewer rows than usual, if no more exist."""
     if trial["rows"]:
         task = task_from(trial["task"], trial["variant"], trial["parameters"])
         usual = {split.name: split.rows for split in task.splits}
