@@ -5,10 +5,13 @@ import pytest
 from synthbench.tasks.registry import task_from
 from synthbench.training.paper_size import task_differences
 from synthbench.training.recipes import find_study
-from synthbench.training.recipes.by_rule import RATES, STUDIES
+from synthbench.training.recipes.by_rule import NAME, RATES, STUDIES
+
+TRIALS = [one for one in STUDIES if one.name != NAME]
+FOUND = [one for one in STUDIES if one.name == NAME]
 
 
-@pytest.mark.parametrize("study", STUDIES, ids=[f"{one.task}-{one.name}" for one in STUDIES])
+@pytest.mark.parametrize("study", TRIALS, ids=[f"{one.task}-{one.name}" for one in TRIALS])
 def test_a_trial_differs_from_the_published_task_in_its_depth_alone(study):
     depth = int(study.name.removeprefix("depth-"))
     parameters = task_from(study.task, None, study.parameters).parameters.to_dict()
@@ -23,7 +26,7 @@ def test_a_trial_differs_from_the_published_task_in_its_depth_alone(study):
     assert (study.select, study.seeds) == ("iid", 1)
 
 
-@pytest.mark.parametrize("study", STUDIES, ids=[f"{one.task}-{one.name}" for one in STUDIES])
+@pytest.mark.parametrize("study", TRIALS, ids=[f"{one.task}-{one.name}" for one in TRIALS])
 def test_each_model_has_the_same_number_of_settings(study):
     tried = {}
     for recipe in study.recipes:
@@ -35,3 +38,13 @@ def test_each_model_has_the_same_number_of_settings(study):
         small = find_study(study.task).recipe(model)
         assert recipes[0].options == small.options
         assert recipes[0].batch_size == small.batch_size
+
+
+@pytest.mark.parametrize("study", FOUND, ids=[one.task for one in FOUND])
+def test_the_size_that_was_found_trains_each_model_as_in_its_trial(study):
+    trials = find_study(study.task, "cpu", f"depth-{max(study.parameters['train_depths'])}")
+    assert [one.title for one in study.recipes] == ["lstm", "transformer", "ndr"]
+    for recipe in study.recipes:
+        assert recipe.to_dict() == trials.recipe(recipe.name).to_dict()
+        assert recipe.published == find_study(study.task).recipe(recipe.title).published
+    assert (study.tasks(), study.rows, study.seeds) == (trials.tasks(), trials.rows, 3)
