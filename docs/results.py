@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,22 @@ from synthbench.training.comparison import (
     ours_and_theirs,
 )
 from synthbench.training.contrast_tables import contrast_cells, evidence, unlike
-from synthbench.training.contrasts import CONTRASTS, NOT_RUN, ONE_RUN, STATES, Finding, judge
-from synthbench.training.paper_size import at_paper_size, rows_differences, task_differences
+from synthbench.training.contrasts import (
+    CONTRASTS,
+    NO_DIFFERENCE,
+    NO_SHARES,
+    NOT_RUN,
+    ONE_RUN,
+    STATES,
+    Finding,
+    judge,
+)
+from synthbench.training.paper_size import (
+    at_paper_size,
+    other_departures,
+    rows_differences,
+    task_differences,
+)
 from synthbench.training.recipes import by_rule
 from synthbench.training.recipes.layers import SUITES
 from synthbench.training.train_fit import NOT_FITTED, rises, state_of
@@ -118,8 +132,10 @@ def _section(comparison: Mapping[str, Any]) -> list[str]:
 
 def sizes(comparison: Mapping[str, Any]) -> str:
     """In what a comparison differs from the paper's, as a sentence."""
+    other = "; ".join(other_departures(comparison))
+    but = f" But {other}." if other else ""
     if at_paper_size(comparison):
-        return "The paper's task and sizes."
+        return f"The paper's task and sizes.{but}"
     task, rows = task_differences(comparison), rows_differences(comparison)
     words = f"**Not the paper's task**: {', '.join(task)}." if task else "The paper's task."
     if rows:
@@ -127,7 +143,7 @@ def sizes(comparison: Mapping[str, Any]) -> str:
     if comparison["profile"] != "paper":
         profile = comparison["profile"]
         words += f" Models and training have the sizes of the profile `{profile}`, not the paper's."
-    return words
+    return words + but
 
 
 def models_sizes(comparison: Mapping[str, Any]) -> str:
@@ -191,6 +207,8 @@ def contrasts_section(comparisons: Sequence[Mapping[str, Any]]) -> str:
     found = {size: _findings(group) for size, group in by_size.items() if group}
     parts = [f"The tables have {len(CONTRASTS)} contrasts."]
     parts += [_counts(size, findings) for size, findings in found.items()]
+    if undecided := list(_undecided(found.values())):
+        parts.append(f"The largest *no difference* of two shares here is {max(undecided):.2f}.")
     head = ["models", "measure", "paper", *found, "differ in"]
     tables: dict[str, list[list[str]]] = {}
     for contrast in CONTRASTS:
@@ -236,6 +254,14 @@ def _counts(title: str, findings: Mapping[Any, Finding]) -> str:
     total = sum(tables.values(), Counter())
     lines.append(["**all**", *(f"**{total[state]}**" for state in STATES)])
     return Table([title, *STATES], lines, right=range(1, 1 + len(STATES))).markdown()
+
+
+def _undecided(groups: Iterable[Mapping[Any, Finding]]) -> Iterator[float]:
+    """The differences of means of shares that the tests do not tell apart."""
+    for finding in (one for findings in groups for one in findings.values()):
+        if finding.state == NO_DIFFERENCE and finding.contrast.metric not in NO_SHARES:
+            first, second = (figure.mean for figure in finding.figures)
+            yield abs(first - second)
 
 
 def _count(number: int) -> str:

@@ -83,10 +83,11 @@ def test_each_comparison_has_a_table_with_parameters_seeds_and_rows(results):
         "### parity, profile cpu",
         "### parity, profile paper",
     ]
-    assert lines[2] == (
+    assert lines[2].startswith(
         "The paper's task. Models and training have the sizes of the profile `cpu`, "
-        "not the paper's."
+        "not the paper's. But iid is balanced over lengths"
     )
+    assert "first column (paper's table 1: from the last)" in lines[2]
     assert lines.count("The paper's task and sizes.") == 2  # parity's recipes are the same
     assert lines[4] == (
         "| model | variant | parameters | seeds | steps | training rows | iid, 1,000 rows | "

@@ -11,7 +11,7 @@ from synthbench.text.tables import Table, captioned
 from synthbench.training.cells import cell, heading
 from synthbench.training.contrast_tables import contrasts_markdown, contrasts_notes
 from synthbench.training.contrasts import ONE_RUN, judge
-from synthbench.training.paper_size import data_differences
+from synthbench.training.paper_size import data_differences, other_departures
 from synthbench.training.recipes import QUICK_NOTE
 from synthbench.training.recipes.base import Measure, Study
 from synthbench.training.train_fit import FITTED, NOT_FITTED, UNFINISHED, rises
@@ -207,7 +207,7 @@ def _notes(comparison: Json) -> list[str]:
     ]
     if comparison["profile"] == "quick":
         notes.insert(0, QUICK_NOTE)
-    if unlike := data_differences(comparison):
+    if unlike := [*data_differences(comparison), *other_departures(comparison)]:
         notes.insert(0, f"Other than in the paper: {', '.join(unlike)}.")
     return notes
 

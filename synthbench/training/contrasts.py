@@ -170,10 +170,10 @@ def _compare(contrast: Contrast, comparison: Mapping[str, Any]) -> Finding:
     found = Finding(contrast, NO_DIFFERENCE, figures=figures, **common)
     metric = contrast.metric
     unfitted = NOT_FITTED in (state_of(lines[0]["runs"]), state_of(lines[1]["runs"]))
-    if fewest == 1:
-        return dataclasses.replace(found, state=ONE_RUN)
     if unfitted and metric not in _MOMENTS:
         return dataclasses.replace(found, state=UNFITTED)
+    if fewest == 1:
+        return dataclasses.replace(found, state=ONE_RUN)
     if fewest < (_EXACT_RUNS if metric == "eureka_ratio" else _RUNS):
         return dataclasses.replace(found, state=TOO_FEW)
     return dataclasses.replace(found, p=_chance(metric, *figures))

@@ -49,6 +49,12 @@ def rows_differences(comparison: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def other_departures(comparison: Mapping[str, Any]) -> tuple[str, ...]:
+    """What else differs from the paper than data and sizes; empty if the study is not ours."""
+    study = _study(comparison, comparison["profile"])
+    return study.departures if study else ()
+
+
 def at_paper_size(comparison: Mapping[str, Any]) -> bool:
     """Whether the runs have the recipes and the data of the profile `paper`."""
     ours, papers = (_study(comparison, profile) for profile in (comparison["profile"], "paper"))

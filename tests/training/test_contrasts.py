@@ -190,6 +190,8 @@ def test_a_model_that_is_not_fitted_shows_nothing_and_its_figures_are_told():
     assert [one.mean for one in finding.figures] == pytest.approx([1.0, 0.1])
     old = line("transformer", [0.1] * 3, ["stopped improving"])
     assert found(lines[0], old).state == UNFITTED
+    single = line("ndr", [1.0]), line("transformer", [0.1], [NOT_FITTED])
+    assert found(*single).state == UNFITTED, "not one run"
 
 
 def test_what_was_not_run_or_not_as_in_the_table_is_not_run():

@@ -1,6 +1,11 @@
 """What differs from the paper's data is told."""
 
-from synthbench.training.paper_size import at_paper_size, data_differences, streams
+from synthbench.training.paper_size import (
+    at_paper_size,
+    data_differences,
+    other_departures,
+    streams,
+)
 
 
 def comparison(task="arithmetic", profile="cpu", parameters=(), rows=(), **data):
@@ -34,6 +39,14 @@ def test_the_papers_own_parameters_and_stream_are_no_difference():
     assert not at_paper_size({**made, "profile": "cpu"})
     assert not at_paper_size(comparison("grid-count", "paper", {"colored_limit": 0}, stream=True))
     assert at_paper_size(comparison("parity")), "its recipes of the profile cpu are the paper's"
+
+
+def test_what_is_neither_data_nor_size_is_told_and_does_not_change_the_size():
+    made = comparison("parity", "paper")
+    assert "Nanda" in other_departures(made)[0]
+    assert at_paper_size(made)
+    assert any("first column" in one for one in other_departures(comparison("ctl")))
+    assert other_departures({**comparison(), "study": "mine"}) == ()
 
 
 def test_older_files_stream_as_their_study_does():

@@ -236,6 +236,8 @@ class Study:
             last also counts if it has learned the training rows and the best has not.
         eval_splits: the splits that are measured during training.
         eureka: the accuracy that marks a Eureka-moment; 0 for none.
+        departures: what else differs from the paper than parameters, rows and sizes, in words such
+            as `X (paper: Y)`.
     """
 
     task: str
@@ -252,6 +254,7 @@ class Study:
     select: str | None = None
     eval_splits: tuple[str, ...] = ()
     eureka: float = 0.0
+    departures: tuple[str, ...] = ()
 
     def tasks(self, variants: Sequence[str] = ()) -> tuple[Task, ...]:
         """The study's task in each of its variants, or in those given."""

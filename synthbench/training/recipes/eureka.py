@@ -73,6 +73,9 @@ PARITY = Study(
         reasoning("heat", "parity-softmax", 4, heat=PARITY_HEAT),
         reasoning("normsoftmax", "parity-normsoftmax", 5),
     ),
+    departures=(
+        "initial weights, AdamW's beta2 and the warm-up of Nanda et al. 2023 (paper: not said)",
+    ),
 )
 
 

@@ -152,14 +152,19 @@ def _study(
     )
 
 
-CTL = _study(
-    "ctl",
-    "Longer chains of functions than in training",
-    CTL_TABLE,
-    CTL_PROGRAM,
-    "NDR, table 1",
-    clip=5.0,
-    variants=("forward", "backward"),
+CTL = dataclasses.replace(
+    _study(
+        "ctl",
+        "Longer chains of functions than in training",
+        CTL_TABLE,
+        CTL_PROGRAM,
+        "NDR, table 1",
+        clip=5.0,
+        variants=("forward", "backward"),
+    ),
+    departures=(
+        "iid is balanced over lengths (program: 4% of three functions, 39% of four, 57% of five)",
+    ),
 )
 ARITHMETIC = _study(
     "arithmetic",
