@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -133,9 +133,9 @@ def _section(comparison: Mapping[str, Any]) -> list[str]:
 def sizes(comparison: Mapping[str, Any]) -> str:
     """In what a comparison differs from the paper's, as a sentence."""
     other = "; ".join(other_departures(comparison))
-    but = f" But {other}." if other else ""
+    besides = f" Besides: {other}." if other else ""
     if at_paper_size(comparison):
-        return f"The paper's task and sizes.{but}"
+        return f"The paper's task and sizes.{besides}"
     task, rows = task_differences(comparison), rows_differences(comparison)
     words = f"**Not the paper's task**: {', '.join(task)}." if task else "The paper's task."
     if rows:
@@ -143,7 +143,7 @@ def sizes(comparison: Mapping[str, Any]) -> str:
     if comparison["profile"] != "paper":
         profile = comparison["profile"]
         words += f" Models and training have the sizes of the profile `{profile}`, not the paper's."
-    return words + but
+    return words + besides
 
 
 def models_sizes(comparison: Mapping[str, Any]) -> str:
@@ -207,8 +207,15 @@ def contrasts_section(comparisons: Sequence[Mapping[str, Any]]) -> str:
     found = {size: _findings(group) for size, group in by_size.items() if group}
     parts = [f"The tables have {len(CONTRASTS)} contrasts."]
     parts += [_counts(size, findings) for size, findings in found.items()]
-    if undecided := list(_undecided(found.values())):
-        parts.append(f"The largest *no difference* of two shares here is {max(undecided):.2f}.")
+    undecided = [
+        abs(one.figures[0].mean - one.figures[1].mean)
+        for findings in found.values()
+        for one in findings.values()
+        if one.state == NO_DIFFERENCE and one.contrast.metric not in NO_SHARES
+    ]
+    if undecided:
+        most = max(undecided)
+        parts.append(f"The tests do not tell apart shares that differ by up to {most:.2f}.")
     head = ["models", "measure", "paper", *found, "differ in"]
     tables: dict[str, list[list[str]]] = {}
     for contrast in CONTRASTS:
@@ -254,14 +261,6 @@ def _counts(title: str, findings: Mapping[Any, Finding]) -> str:
     total = sum(tables.values(), Counter())
     lines.append(["**all**", *(f"**{total[state]}**" for state in STATES)])
     return Table([title, *STATES], lines, right=range(1, 1 + len(STATES))).markdown()
-
-
-def _undecided(groups: Iterable[Mapping[Any, Finding]]) -> Iterator[float]:
-    """The differences of means of shares that the tests do not tell apart."""
-    for finding in (one for findings in groups for one in findings.values()):
-        if finding.state == NO_DIFFERENCE and finding.contrast.metric not in NO_SHARES:
-            first, second = (figure.mean for figure in finding.figures)
-            yield abs(first - second)
 
 
 def _count(number: int) -> str:

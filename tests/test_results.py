@@ -85,10 +85,10 @@ def test_each_comparison_has_a_table_with_parameters_seeds_and_rows(results):
     ]
     assert lines[2].startswith(
         "The paper's task. Models and training have the sizes of the profile `cpu`, "
-        "not the paper's. But iid is balanced over lengths"
+        "not the paper's. Besides: iid is balanced over lengths"
     )
     assert "first column (paper's table 1: from the last)" in lines[2]
-    same = "The paper's task and sizes. But initial weights"  # parity's recipes are the same
+    same = "The paper's task and sizes. Besides: initial weights"  # parity's recipes are the same
     assert sum(line.startswith(same) for line in lines) == 2
     assert lines[4] == (
         "| model | variant | parameters | seeds | steps | training rows | iid, 1,000 rows | "

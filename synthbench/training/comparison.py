@@ -208,7 +208,7 @@ def _notes(comparison: Json) -> list[str]:
     if comparison["profile"] == "quick":
         notes.insert(0, QUICK_NOTE)
     if unlike := [*data_differences(comparison), *other_departures(comparison)]:
-        notes.insert(0, f"Other than in the paper: {', '.join(unlike)}.")
+        notes.insert(0, f"Other than in the paper: {'; '.join(unlike)}.")
     return notes
 
 

@@ -1,4 +1,4 @@
-"""In what the data of a comparison differ from the paper's."""
+"""In what a comparison differs from the paper's: data, sizes and the rest."""
 
 from __future__ import annotations
 

@@ -7,8 +7,7 @@ A trial is a dict of JSON values:
   whether training was on fresh rows (None if that is not known);
 - `recipe`: fields and options that differ from those that a recipe has if nothing is said;
 - `runs`: of each run its `seed`, the share of its `training` rows that it has learned, whether it
-  is `fitted` (each None if that was not noted), and its `figures` by measure; newer ones also have
-  the share that the last parameters have learned, as `end`;
+  is `fitted` (each None if that was not noted), and its `figures` by measure;
 - `source`: where the figures stand or stood, its `date`, and a `note` if words are needed.
 
 `python -m benchmarks tried` collects them.
@@ -48,8 +47,6 @@ _UNSAID = {
 }
 #: Fields that a longer run of the same recipe changes.
 _LENGTH = ("steps", "validate_every")
-#: What a run says of its training rows.
-_FIT = ("training", "end", "fitted")
 #: Digits of a figure that are kept.
 _DIGITS = 6
 
@@ -107,11 +104,9 @@ def _setting(
 
 def _run(run: Json, figures: Mapping[str, float | None]) -> dict[str, Any]:
     fit = run.get("fit")
-    end = fit.get("end") if fit and fit["metric"] != "mse" else None  # of an error it is no share
     return {
         "seed": run["seed"],
         "training": _rounded(learned_share(fit)),
-        **({} if end is None else {"end": _rounded(end)}),
         "fitted": fit and fit["state"] == FITTED,
         "figures": {name: _rounded(value) for name, value in figures.items()},
     }
@@ -136,7 +131,7 @@ def merged(trials: Iterable[Json], more: Iterable[Json]) -> list[dict[str, Any]]
             if there is None:
                 new.append(run)
             else:
-                there |= {k: run[k] for k in _FIT if k in run and there.get(k) is None}
+                there |= {k: run[k] for k in ("training", "fitted") if there[k] is None}
         at_source = [one for one in same if one["source"] == trial["source"]]
         if new and at_source:
             at_source[0]["runs"] += new
@@ -180,33 +175,29 @@ def doubled(comparison: Json, line: Json, trials: Sequence[Json]) -> dict[str, A
     """The run of twice the steps of a line of a comparison, as `comparison.fit_words` reads it.
 
     It differs from a run of that setting in its length alone, and has the same seed: the
-    first of those that have not learned their training rows. Both are compared at their ends where
-    this was noted: parameters that are best on other rows may come early in the longer run.
+    first of those that have not learned their training rows.
     """
     (short,) = from_comparison({**comparison, "models": [line]}, "", "") or (None,)
     if short is None:
         return None
     setting, but_for_length = setting_of(short), _without_length(short)
     of_task = [trial for trial in trials if trial["task"] == short["task"]]
-    runs = _latest([short, *(trial for trial in of_task if setting_of(trial) == setting)])
+    shares = _shares([short, *(trial for trial in of_task if setting_of(trial) == setting)])
     steps = 2 * short["recipe"]["steps"]
     long = [one for one in of_task if one["recipe"].get("steps") == steps]
-    longer = _latest(one for one in long if _without_length(one) == but_for_length)
-    for seed in sorted(runs.keys() & longer):
-        if runs[seed]["training"] < LEARNED:
-            both = runs[seed], longer[seed]
-            at = "training" if any(run.get("end") is None for run in both) else "end"
-            return {"steps": steps, "single": both[0][at], "doubled": both[1][at]}
+    longer = _shares(one for one in long if _without_length(one) == but_for_length)
+    for seed in sorted(seed for seed in shares.keys() & longer if shares[seed] < LEARNED):
+        return {"steps": steps, "single": shares[seed], "doubled": longer[seed]}
     return None
 
 
-def _latest(trials: Iterable[Json]) -> dict[int, Json]:
-    """The latest run of each seed, if it says what it has learned of its training rows.
+def _shares(trials: Iterable[Json]) -> dict[int, float]:
+    """The share of training rows that the latest run of each seed has learned, where it is known.
 
     Older ones were measured on other rows.
     """
     return {
-        run["seed"]: run
+        run["seed"]: run["training"]
         for trial in trials
         for run in trial["runs"]
         if None not in (run["seed"], run["training"])

@@ -151,18 +151,6 @@ def test_the_shorter_run_counts_as_it_was_last_measured():
     assert found == {"steps": 200, "single": 0.52, "doubled": 0.53}
 
 
-def test_both_ends_are_compared_where_they_were_noted():
-    """The longer run's parameters that are best on other rows may come early."""
-    made = comparison(shares=(0.52,))
-    made["models"][0]["runs"][0]["fit"]["end"] = 0.5
-    longer = trial(steps=200, shares=(0.43,))
-    found = doubled(made, made["models"][0], [longer])
-    assert found == {"steps": 200, "single": 0.52, "doubled": 0.43}
-    longer["runs"][0]["end"] = 0.6
-    found = doubled(made, made["models"][0], [longer])
-    assert found == {"steps": 200, "single": 0.5, "doubled": 0.6}
-
-
 def test_trials_are_written_by_task_and_read_again(tmp_path):
     other = {**trial(), "task": "ctl"}
     write_trials(tmp_path / "tried", [trial(), other])

@@ -236,7 +236,7 @@ class Study:
             last also counts if it has learned the training rows and the best has not.
         eval_splits: the splits that are measured during training.
         eureka: the accuracy that marks a Eureka-moment; 0 for none.
-        departures: what else differs from the paper than parameters, rows and sizes, in words such
+        departures: what differs from the paper besides parameters, rows and sizes, in words such
             as `X (paper: Y)`.
     """
 

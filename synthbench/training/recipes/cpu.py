@@ -38,6 +38,8 @@ _DATA_ROUTER = (
 #: With PyTorch's initial weights the Transformer learns its training rows of ctl at this size.
 _UNGATED = "d_ff=256 num_heads=4 num_layers=6 dropout=0.0 begin_end=false init=default"
 
+_INITIAL = "Transformers without a copy gate have PyTorch's initial weights (paper: its own)"
+
 
 def _ctl_ungated(name: str) -> Recipe:
     return _ctl(name, _UNGATED, "steps=12000 learning_rate=1e-3 warmup=200")
@@ -80,6 +82,7 @@ CTL = _smaller(
         *ndr.CTL.departures,
         "backward, models with a copy gate are read from the first column (paper's table 1: from "
         "the last)",
+        _INITIAL,
     ),
 )
 
@@ -114,6 +117,7 @@ ARITHMETIC = _smaller(
     },
     rows={"train": 50_000, "iid": 500, "validation": 500, "test": 500},
     seeds=3,
+    departures=(_INITIAL,),
 )
 
 
@@ -145,6 +149,7 @@ LISTOPS = _smaller(
     },
     rows={"train": 50_000, "iid": 500, "validation": 500, "test": 500},
     seeds=3,
+    departures=(_INITIAL, "the Transformer is read from the last column (paper: from the first)"),
 )
 
 

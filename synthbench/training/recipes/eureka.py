@@ -95,6 +95,7 @@ PARITY_INIT = dataclasses.replace(
         _without("biases", {"attention_bias": True}),
         _without("betas", {}, beta2=0.999),
     ),
+    departures=(),
 )
 
 # Vision.
