@@ -71,13 +71,14 @@ def from_comparison(comparison: Json, source: str, date: str) -> list[dict[str, 
 def from_result(result: Json, source: str, date: str) -> dict[str, Any]:
     """The trial of one run, from its `result.json`."""
     recipe = result["recipe"]
-    place = (result["task"], result["variant"], recipe["name"])
     rows = {name: report["rows"] for name, report in result["splits"].items()}
     with contextlib.suppress(SynthbenchError):  # the dataset may have gone
         splits = DatasetDirectory.open(result["dataset"]).manifest.variants[result["variant"]]
         rows = {name: split.rows for name, split in splits.items()}
     study = find_study(result["task"], result["study"]["profile"], result["study"]["name"])
     figures = {one.name: figure_of(one, result) for one in study.measures}
+    titles = {one.name: one.title for one in study.recipes}
+    place = (result["task"], result["variant"], titles.get(recipe["name"], recipe["name"]))
     setting = _setting(*place, result["data"]["parameters"], rows, result["stream"], recipe)
     return {**setting, "runs": [_run(result, figures)], "source": source, "date": date}
 
