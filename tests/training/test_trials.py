@@ -100,6 +100,12 @@ def test_a_result_and_its_comparison_are_one_trial():
     assert merged(many, [one]) == many
 
 
+def test_a_result_stands_under_the_line_of_its_table():
+    ruled = {"name": "by-rule", "profile": "cpu"}
+    made = result(study=ruled, recipe={**RECIPE, "name": "lstm-0.0015"})
+    assert from_result(made, "a run", "today")["model"] == "lstm"
+
+
 def test_runs_are_added_once_and_those_of_other_figures_are_others():
     first, later = trial(), trial(figures=(0.9, 0.8))
     assert merged([first], [first]) == [first]
