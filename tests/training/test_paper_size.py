@@ -1,4 +1,4 @@
-"""What differs from the paper's data is told."""
+"""What differs from the paper is told."""
 
 from synthbench.training.paper_size import (
     at_paper_size,
