@@ -224,7 +224,7 @@ def charts(comparison: Mapping[str, Any]) -> Iterator[str]:
     """
     task = make_task(comparison["task"], **comparison["data"]["parameters"])
     fitted = drawn_models(comparison)
-    variants = dict.fromkeys(line["variant"] for line in fitted)
+    variants = dict.fromkeys(line["variant"] for line in comparison["models"])
     for variant in variants:
         models = [line for line in fitted if line["variant"] == variant]
         where = f", {variant}" if len(variants) > 1 else ""

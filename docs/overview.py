@@ -11,7 +11,7 @@ from html import escape
 from typing import Any
 
 from gallery import by_bucket, by_size, charts, curve_anchor, ends
-from results import origin, unfinished
+from results import drawn_models, origin, unfinished
 from shapes import line, svg, text
 
 from synthbench.tasks.registry import task as make_task
@@ -130,7 +130,7 @@ def _column_head(key: tuple[str, ...], columns: Mapping[tuple[str, ...], Any]) -
 
 
 def _cell(comparison: Comparison, entry: Line, curves: str) -> str:
-    """A figure in its colour, with its marks; it leads to the curve."""
+    """A figure in its colour, with its marks; it leads to the curves, if the variant has any."""
     measure = _beyond(comparison)
     figure = entry["measures"][measure]
     _, *states = fit_words(entry)
@@ -140,12 +140,14 @@ def _cell(comparison: Comparison, entry: Line, curves: str) -> str:
     if figure["published"]:
         told.append(f"paper: {figure['published']['mean']:.2f}")
     mark = "*" * bool(states) + _SINGLE * single
-    page = curves.format(task=comparison["task"])
-    place = f"{page}#{curve_anchor(comparison, entry['variant'])}"
-    return (
-        f'<td style="--share: {figure["mean"]:.3f}"><a href="{place}" '
-        f'title="{escape("; ".join(told))}">{figure["mean"]:.2f}{mark}</a></td>'
-    )
+    shown = f'title="{escape("; ".join(told))}">{figure["mean"]:.2f}{mark}'
+    if entry["variant"] in (one["variant"] for one in drawn_models(comparison)):
+        page = curves.format(task=comparison["task"])
+        place = f"{page}#{curve_anchor(comparison, entry['variant'])}"
+        shown = f'<a href="{place}" {shown}</a>'
+    else:
+        shown = f"<span {shown}</span>"
+    return f'<td style="--share: {figure["mean"]:.3f}">{shown}</td>'
 
 
 def suite_section(comparisons: Sequence[Comparison]) -> str:
