@@ -1,8 +1,8 @@
 """Contrasts of the papers, derived from their tables, and what our runs say of each.
 
 A contrast is a pair of models of one published table whose figures on one measure differ: by at
-least the larger of their deviations, or by more than `LEAST` where the paper gives none. Nobody
-picks them.
+least the larger of their deviations, or by more than `LEAST` where the paper gives none. A figure
+of one published run makes none, because nothing is known of its spread. Nobody picks them.
 
 `synthbench reproduce` and the page of results print them.
 """
@@ -100,7 +100,7 @@ def derive(studies: Iterable[Study]) -> tuple[Contrast, ...]:
             figures = {
                 recipe.title: figure
                 for recipe in study.recipes
-                if (figure := recipe.published.get((variant, measure.name)))
+                if (figure := recipe.published.get((variant, measure.name))) and figure.runs != 1
             }
             for pair in itertools.combinations(figures, 2):
                 higher, lower = sorted(pair, key=lambda one: -figures[one].value)

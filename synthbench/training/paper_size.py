@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from synthbench.sampling.plan import make_plan
+from synthbench.tasks.base import Task
 from synthbench.tasks.registry import task_from
 from synthbench.training.recipes import STUDIES
 from synthbench.training.recipes.base import Study
@@ -38,15 +40,32 @@ def rows_differences(comparison: Mapping[str, Any]) -> list[str]:
     """The splits that have another number of rows than the paper's."""
     if (study := _published_study(comparison)) is None:
         return []
-    paper = task_from(study.task, None, study.parameters)
-    rows = {split.name: study.rows.get(split.name, split.rows) for split in paper.splits}
-    if streams(comparison):
-        del rows["train"]
-    return [
-        f"{count:,} rows of {split} (paper: {rows[split]:,})"
-        for split, count in comparison["data"]["rows"].items()
-        if rows.get(split, count) != count
-    ]
+    data = comparison["data"]
+    unlike: dict[str, list[tuple[int, int]]] = {}
+    for variant in dict.fromkeys(line["variant"] for line in comparison["models"]):
+        ours = _rows(task_from(study.task, variant, data["parameters"]), data["rows"])
+        papers = _rows(task_from(study.task, variant, study.parameters), study.rows)
+        for split, count in ours.items():
+            if count != papers.get(split, count) and not (split == "train" and streams(comparison)):
+                unlike.setdefault(split, []).append((count, papers[split]))
+    found = []
+    for split, pairs in unlike.items():
+        ours_words, papers_words = map(_span, zip(*pairs, strict=True))
+        found.append(f"{ours_words} rows of {split} (paper: {papers_words})")
+    return found
+
+
+def _span(counts: tuple[int, ...]) -> str:
+    """The numbers of several variants in words."""
+    least, most = min(counts), max(counts)
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+
+
+def _rows(task: Task, changed: Mapping[str, int]) -> dict[str, int]:
+    """The number of rows of every split: all of them, where fewer exist than were asked for."""
+    asked = {split.name: changed.get(split.name, split.rows) for split in task.splits}
+    plan = make_plan(task, asked, at_most=True)
+    return {name: plan.rows(name) for name in asked}
 
 
 def other_departures(comparison: Mapping[str, Any]) -> tuple[str, ...]:

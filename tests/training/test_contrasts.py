@@ -104,6 +104,16 @@ def test_figures_of_two_tables_are_no_contrast():
     assert derive([dataclasses.replace(made, recipes=recipes)]) == ()
 
 
+def test_a_figure_of_one_published_run_is_in_no_contrast():
+    made = study(a=(0.1, 0.02), b=(0.9, 0.02))
+    one_run = {("default", "test"): Published(0.9, SOURCE, runs=1)}
+    recipes = (made.recipes[0], dataclasses.replace(made.recipes[1], published=one_run))
+    assert derive([dataclasses.replace(made, recipes=recipes)]) == ()
+    rare = [one for one in CONTRASTS if one.source == "Eureka, table 5"]
+    pairs = {one.models for one in rare if one.metric != "eureka_ratio"}
+    assert pairs == {("resnet", "vit-normsoftmax"), ("vit-normsoftmax", "resnet")}
+
+
 def test_the_contrasts_of_the_papers_are_whole_and_include_those_that_ours_do_not_show():
     pairs = {(one.task, one.variant, one.measure, *one.models) for one in CONTRASTS}
     assert ("listops", "default", "test", "transformer", "lstm") in pairs

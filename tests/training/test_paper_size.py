@@ -8,9 +8,10 @@ from synthbench.training.paper_size import (
 )
 
 
-def comparison(task="arithmetic", profile="cpu", parameters=(), rows=(), **data):
+def comparison(task="arithmetic", profile="cpu", parameters=(), rows=(), variants=(None,), **data):
     data = {"parameters": dict(parameters), "rows": dict(rows), **data}
-    return {"task": task, "study": "main", "profile": profile, "data": data}
+    lines = [{"variant": variant} for variant in variants]
+    return {"task": task, "study": "main", "profile": profile, "data": data, "models": lines}
 
 
 def test_parameters_rows_and_fresh_rows_are_named_with_the_papers():
@@ -65,4 +66,16 @@ def test_a_study_of_no_paper_has_no_differences():
 def test_a_study_of_ours_is_compared_with_the_papers_main_one_and_lengths_are_shown_as_a_range():
     made = comparison("state-tracking", parameters={"train_lengths": list(range(1, 17))})
     found = data_differences({**made, "study": "short"})
-    assert found == ["`train_lengths` 1..16 (paper: 2,20)"]
+    assert found == [
+        "`train_lengths` 1..16 (paper: 2,20)",
+        "114,814 rows of train (paper: 803,600)",
+    ]
+
+
+def test_rows_are_those_that_exist_in_every_variant_also_where_no_number_was_asked_for():
+    made = comparison(
+        "state-tracking", parameters={"train_lengths": list(range(1, 17))}, variants=("Z2", "A5")
+    )
+    assert data_differences(made)[1] == "114,814 to 200,000 rows of train (paper: 803,600)"
+    shallow = comparison(parameters={"train_depths": [1, 2]}, stream=False)
+    assert data_differences(shallow)[1] == "77,154 rows of train (paper: 100,000)"

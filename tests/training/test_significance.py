@@ -20,43 +20,62 @@ def test_welch_is_that_of_scipy_where_seeds_vary_more_than_rows():
     assert welch(*many) == pytest.approx(expected, rel=1e-3)
 
 
-def test_p_and_intervals_are_those_of_scipy_for_the_same_variance():
+def test_p_and_intervals_of_no_shares_are_those_of_scipy():
     draws = random.Random(0)
     for _ in range(300):
-        figures = [
-            MeanOfRuns(
-                [min(1.0, max(0.0, draws.gauss(mean, 0.03))) for _ in range(draws.randint(2, 8))],
-                draws.choice([None, 30, 1000]),
-            )
-            for mean in (draws.random(), draws.random())
+        values = [
+            [draws.gauss(mean, 0.03) for _ in range(draws.randint(2, 8))]
+            for mean in (draws.uniform(1, 1.1), draws.uniform(1, 1.1))
         ]
-        summary = [
-            (one.mean, math.sqrt(one.variance * len(one.values)), len(one.values))
-            for one in figures
-        ]
-        expected = stats.ttest_ind_from_stats(*summary[0], *summary[1], equal_var=False).pvalue
+        figures = [MeanOfRuns(one, None) for one in values]
+        expected = stats.ttest_ind(*values, equal_var=False).pvalue
         assert welch(*figures) == pytest.approx(expected)
-        mean, deviation, count = summary[0]
-        if figures[0].rows is None and deviation:
-            ends = stats.t.interval(0.95, count - 1, mean, deviation / math.sqrt(count))
-            assert interval(figures[0]) == pytest.approx((max(0.0, ends[0]), ends[1]))
+        deviation = statistics.stdev(values[0]) / math.sqrt(len(values[0]))
+        ends = stats.t.interval(0.95, len(values[0]) - 1, statistics.fmean(values[0]), deviation)
+        assert interval(figures[0]) == pytest.approx((max(0.0, ends[0]), ends[1]))
 
 
-def test_equal_runs_do_not_count_as_exact():
-    """Three runs that agree differ by chance as shares of their rows do."""
-    figures = MeanOfRuns([0.5] * 3, 100), MeanOfRuns([0.6] * 3, 100)
-    assert 0.05 < welch(*figures) < 0.3
+def test_runs_that_agree_are_tested_over_their_rows():
+    """Three runs that agree are not exact: shares of rows differ by chance."""
+    first, second = MeanOfRuns([0.5] * 3, 100), MeanOfRuns([0.6] * 3, 100)
+    assert welch(first, second) == pytest.approx(binomial_p(0.5, 0.6, 100), rel=0.02)
+    assert welch(first, second) > 0.1
     assert welch(MeanOfRuns([0.5] * 3, 10_000), MeanOfRuns([0.6] * 3, 10_000)) < 0.001
-    assert MeanOfRuns([1.0] * 3, 100).variance == pytest.approx(101 / 102 * 1 / 102 / 100)
+    assert MeanOfRuns([1.0] * 3, 100).row_variance == pytest.approx(101 / 102 * 1 / 102 / 100)
+
+
+def binomial_p(first, second, rows):
+    """The two-sided p of a difference between two shares of rows by the normal distribution."""
+    deviation = math.sqrt((first * (1 - first) + second * (1 - second)) / rows)
+    return 2 * statistics.NormalDist().cdf(-abs(first - second) / deviation)
+
+
+@pytest.mark.parametrize(
+    ("runs", "seeds"),
+    [((3, 3), (0, 0)), ((3, 3), (10, 10)), ((3, 3), (100, 100)), ((3, 3), (0, 100)),
+     ((5, 5), (0, 0)), ((5, 5), (10, 10)), ((5, 5), (0, 100)), ((3, 5), (3, 100))],
+)  # fmt: skip
+def test_differences_are_found_as_often_as_the_level_says_where_there_are_none(runs, seeds):
+    """`seeds`: how much more a run of each model varies with its seed than with its rows."""
+    draws, rows, tests = random.Random(0), 1000, 2000
+    deviation = math.sqrt(0.25 / rows)
+    found = []
+    for _ in range(tests):
+        figures = []
+        for count, more in zip(runs, seeds, strict=True):
+            of_rows = draws.gauss(0.5, deviation)
+            values = [of_rows + draws.gauss(0, deviation * math.sqrt(more)) for _ in range(count)]
+            figures.append(MeanOfRuns(values, rows))
+        found.append(welch(*figures))
+    assert 0.025 < sum(p < 0.05 for p in found) / tests < 0.065
+    assert sum(p < 0.005 for p in found) / tests < 0.0125
 
 
 def test_more_seeds_on_the_same_rows_do_not_make_the_rows_more():
     """A test that divided the variance of the rows by the seeds would end below any level."""
     figures = [(MeanOfRuns([0.5] * runs, 100), MeanOfRuns([0.6] * runs, 100)) for runs in (5, 500)]
     few, many = (welch(*both) for both in figures)
-    normal = 2 * (1 - statistics.NormalDist().cdf(0.1 / math.sqrt(2 * 0.245 / 100)))
-    assert few > many > 0.1
-    assert many == pytest.approx(normal, rel=0.02)
+    assert few == pytest.approx(many) == pytest.approx(binomial_p(0.5, 0.6, 100), rel=0.02)
 
 
 def test_without_any_spread_there_is_nothing_to_test_by():

@@ -233,10 +233,13 @@ def _composites(text: str) -> Study:
         published = {(variant, "Eureka-ratio"): Published(had / runs, source, runs=runs)}
         if figures:
             accuracy, deviation, epoch, epoch_deviation = map(float, figures)
-            published[variant, "accuracy"] = Published(
-                round(accuracy / 100, 4), source, round(deviation / 100, 4)
-            )
-            published[variant, "Eureka-epoch"] = Published(epoch, source, epoch_deviation)
+            spread = {"accuracy": round(deviation / 100, 4), "Eureka-epoch": epoch_deviation}
+            for measure, value in (("accuracy", round(accuracy / 100, 4)), ("Eureka-epoch", epoch)):
+                published[variant, measure] = (
+                    Published(value, source, spread[measure])
+                    if had > 1
+                    else Published(value, source, runs=1)  # its deviation is printed as 0
+                )
         recipes.append(vision(name, published=published))
     return Study(
         task="composites",
