@@ -46,8 +46,8 @@ def collect(results, out, command=None, add=False):
         The files.
 
     Raises:
-        UsageError: there are no results, or no such directory, or results cannot be added to those
-            of a file because they are of other rows or recipes.
+        UsageError: there are no results, or no such directory; a run occurs twice, is of another
+            recipe than the study's, or of other data than the other runs or those of a file.
     """
     if not results:
         raise UsageError("There are no results yet.")
@@ -57,16 +57,55 @@ def collect(results, out, command=None, add=False):
     for result in results:
         key = result["task"], result["study"]["profile"], result["study"]["name"]
         studies.setdefault(key, []).append(result)
-    return [
-        _write(find_study(*key), found, Path(out), command, add) for key, found in studies.items()
-    ]
+    of_studies = [(find_study(*key), found) for key, found in studies.items()]
+    for study, found in of_studies:
+        _check(study, found)
+    return [_write(study, found, Path(out), command, add) for study, found in of_studies]
+
+
+def _check(study, results):
+    """Refuse runs that one line or one table cannot hold together.
+
+    Raises:
+        UsageError: names the run.
+    """
+    seen, others = set(), {}
+    for result in results:
+        recipe, variant = study.recipe(result["recipe"]["name"]), result["variant"]
+        run = f"Study {study.name} of {study.task}, {variant}, {recipe.name}, seed {result['seed']}"
+        if (place := (variant, recipe.name, result["seed"])) in seen:
+            raise UsageError(f"{run}: two of the results are of this run.")
+        seen.add(place)
+        theirs = recipe.for_variant(variant).to_dict()
+        for name, value in result["recipe"].items():
+            if value != theirs[name]:
+                raise UsageError(f"{run}: its {name} is {value!r}, the study's {theirs[name]!r}.")
+        alike = {
+            "precision": result["precision"],
+            "parameters": result["data"]["parameters"],
+            f"rows of {variant}": {k: report["rows"] for k, report in result["splits"].items()},
+        }
+        for what, value in alike.items():
+            if value != (other := others.setdefault(what, value)):
+                raise UsageError(f"{run}: other {what} than in other runs, {value} and {other}.")
 
 
 def _write(study, results, out, command, add):
+    other = [] if study.name == "main" else [study.name]
+    file = out / f"{'-'.join([study.task, *other, study.profile])}.json"
+    stored = json.loads(file.read_text(encoding="utf-8")) if add and file.exists() else None
+    if stored:
+        there = {
+            (line["variant"], line["model"], run["seed"])
+            for line in stored["models"]
+            for run in line["runs"]
+        }
+        results = [one for one in results if (*_line(study, one), one["seed"]) not in there]
+        if not results:
+            return file
     by_line = {}
     for result in sorted(results, key=lambda one: _place(study, one)):
-        line = result["variant"], study.recipe(result["recipe"]["name"]).title
-        by_line.setdefault(line, []).append(result)
+        by_line.setdefault(_line(study, result), []).append(result)
     seeds = max(map(len, by_line.values()))
     made = compare(dataclasses.replace(study, seeds=seeds), by_line)
     for line in made["models"]:
@@ -74,10 +113,8 @@ def _write(study, results, out, command, add):
         for kept, run in zip(line["runs"], runs, strict=True):
             if "images_per_second" in run:  # of the queue
                 kept["images_per_second"] = run["images_per_second"]
-    other = [] if study.name == "main" else [study.name]
-    file = out / f"{'-'.join([study.task, *other, study.profile])}.json"
-    if add and file.exists():
-        made = together(json.loads(file.read_text(encoding="utf-8")), made, study)
+    if stored:
+        made = together(stored, made, study)
         seeds = made["seeds"]
     words = ["synthbench reproduce", study.task, f"--profile {study.profile}"]
     words += [f"--study {name}" for name in other]
@@ -87,16 +124,26 @@ def _write(study, results, out, command, add):
     return file
 
 
+def _line(study, result):
+    """The variant and the title of the line that a run belongs to."""
+    return result["variant"], study.recipe(result["recipe"]["name"]).title
+
+
 def together(stored, made, study):
-    """Two comparisons of a study as one; of a seed that both have, the run of `stored`.
+    """Two comparisons of a study as one; they have no run in common.
 
     Raises:
-        UsageError: they are of other rows, or have a line of other recipes.
+        UsageError: they are of other rows or precision, or have a line of other recipes.
     """
-    lines = {(line["variant"], line["model"]): line for line in stored["models"]}
-    for what in ("data", "measures"):
+    for what in ("data", "measures", "precision"):
         if stored[what] != made[what]:
             raise UsageError(f"Study {study.name} of {study.task}: the file has other {what}.")
+    lines = {}
+    for line in stored["models"]:  # its runs keep their machine and version
+        runs = [{**run, "machine": run.get("machine") or stored["machine"]} for run in line["runs"]]
+        if stored["synthbench"] != made["synthbench"]:
+            runs = [{"synthbench": stored["synthbench"], **run} for run in runs]
+        lines[line["variant"], line["model"]] = {**line, "runs": runs}
     for line in made["models"]:
         key = line["variant"], line["model"]
         lines[key] = _joined(lines[key], line) if key in lines else line
@@ -115,15 +162,8 @@ def _joined(old, new):
     """A line with the runs of two, by seed."""
     if old["recipes"] != new["recipes"]:
         raise UsageError(f"Model {new['model']}, {new['variant']}: the file has another recipe.")
-    there = {run["seed"] for run in old["runs"]}
-    added = [place for place, run in enumerate(new["runs"]) if run["seed"] not in there]
-    if not added:
-        return old
-    if len(added) < len(new["runs"]):
-        raise UsageError(
-            f"Model {new['model']}, {new['variant']}: the file has some of these seeds; name the "
-            "directories of the others alone."
-        )
+    if len(old["recipes"]) > 1:  # whose runs do not say which of them they are of
+        raise UsageError(f"Model {new['model']}: a line of several recipes cannot be added to.")
     runs = [*old["runs"], *new["runs"]]
     order = sorted(range(len(runs)), key=lambda place: runs[place]["seed"])
     measures = {}
@@ -137,7 +177,7 @@ def _joined(old, new):
             "values": [values[place] for place in order],
         }
     by_bucket = {
-        bucket: (len(there) * old["by_bucket"][bucket] + len(added) * share) / len(runs)
+        bucket: (len(old["runs"]) * old["by_bucket"][bucket] + len(new["runs"]) * share) / len(runs)
         for bucket, share in new["by_bucket"].items()
     }
     ordered = [runs[place] for place in order]

@@ -11,6 +11,7 @@ from synthbench.tasks.registry import task_class
 from synthbench.text.tables import Table
 from synthbench.training.cells import number
 from synthbench.training.contrasts import CONTRASTS, Contrast
+from synthbench.training.recipes import STUDIES
 from synthbench.training.trials import setting_of
 
 Trial = Mapping[str, Any]
@@ -19,7 +20,7 @@ _NO_SHARES = ("mse", "eureka_epoch")
 #: Our figures reverse the paper's order here if they differ by more, whatever a test would say: the
 #: last digit that the papers print.
 _REVERSED = 0.01
-_METRICS = {(one.task, one.measure): one.metric for one in CONTRASTS}
+_METRICS = {(study.task, one.name): one.metric for study in STUDIES for one in study.measures}
 
 
 def tried_section(trials: Sequence[Trial]) -> str:
@@ -32,8 +33,9 @@ def tried_section(trials: Sequence[Trial]) -> str:
     groups.sort(key=lambda one: (not one[1], one[0][0]["task"], one[0][0]["date"]))
     runs = sum(len(trial["runs"]) for trial in trials)
     reverse = sum(bool(found) for _, found in groups)
+    settings = len(set(map(setting_of, trials)))
     parts = [
-        f"{len(trials)} settings with {runs} runs at {len(groups)} sizes; at {reverse} of them, "
+        f"{settings} settings with {runs} runs at {len(groups)} sizes; at {reverse} of them, "
         "which stand first, a contrast of the paper is reversed."
     ]
     for group, found in groups:
@@ -56,8 +58,8 @@ def budget_section(trials: Sequence[Trial]) -> str:
     return Table(head, lines, right=range(2, 5)).markdown()
 
 
-def reversals(group: Iterable[Trial]) -> list[tuple[Contrast, float, float]]:
-    """The contrasts that trials of one size reverse, with our two figures.
+def reversals(group: Iterable[Trial]) -> list[tuple[Contrast, float, float, str]]:
+    """The contrasts that trials of one size reverse, with our two figures and what weakens them.
 
     Only models whose figures stood in one place are compared, because they were meant to be.
     """
@@ -74,17 +76,25 @@ def reversals(group: Iterable[Trial]) -> list[tuple[Contrast, float, float]]:
             if contrast.metric in _NO_SHARES or None in (higher, lower):
                 continue
             if contrast.study == "main" and lower - higher > _REVERSED:
-                found[contrast, trial["source"]] = (contrast, higher, lower)
+                weak = _weakness([*trial["runs"], *other["runs"]])
+                found[contrast, trial["source"]] = (contrast, higher, lower, weak)
     return list(found.values())
 
 
-def _reversal(found: tuple[Contrast, float, float]) -> str:
-    contrast, *ours = found
+def _weakness(runs: Sequence[Mapping[str, Any]]) -> str:
+    """Why the figures of two models show little, if there are reasons."""
+    reasons = ["one seed each"] if len(runs) == 2 else []
+    reasons += ["not all fitted"] if any(run["fitted"] is False for run in runs) else []
+    return "".join(f", {reason}" for reason in reasons)
+
+
+def _reversal(found: tuple[Contrast, float, float, str]) -> str:
+    contrast, *ours, weak = found
     higher, lower = (
         f"`{model}` {number(contrast.metric, figure)} (paper: {published.value:.2f})"
         for model, figure, published in zip(contrast.models, ours, contrast.published, strict=True)
     )
-    return f"**Reversed**, {contrast.measure}: {lower} is above {higher}."
+    return f"**Reversed**, {contrast.measure}: {lower} is above {higher}{weak}."
 
 
 def _title(trial: Trial) -> str:

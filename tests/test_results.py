@@ -17,6 +17,7 @@ from docs.results import (
 )
 from synthbench import __version__
 from synthbench.errors import DatasetError
+from synthbench.training.comparison import fit_words
 from synthbench.training.contrasts import CONTRASTS
 from synthbench.training.train_fit import FITTED, NOT_FITTED
 from tests.support import ROOT
@@ -43,6 +44,7 @@ def comparison(
         "run_seconds": 1100.0,
         "workers": 2,
         "data": {"parameters": {}, "rows": {}, "stream": False},
+        "precision": "float32",
         "machine": {"gpu": None, "processor": "A processor", "torch": "2.4"},
         "measures": [
             {"name": "iid", "metric": "accuracy", "headline": "in", "rows": 1000},
@@ -198,6 +200,14 @@ def test_twice_the_steps_say_whether_a_model_was_trained_to_the_end(share, words
     assert bool(drawn_models(read)) == drawn
 
 
+def test_of_an_error_the_share_of_the_variance_says_what_was_learned():
+    made = comparison(variants=("forward",), states=(NOT_FITTED,))["models"][0]
+    made["doubled"] = {"steps": 200, "single": 0.761, "doubled": 0.764}
+    made["runs"][0]["fit"] |= {"metric": "mse", "chosen": 0.02}
+    seen = "one seed, share of the variance: 0.761, in 200 steps 0.764"
+    assert fit_words({**made, "runs": made["runs"][:1]})[1] == f"not fitted in 100 steps ({seen})"
+
+
 def test_a_sentence_has_a_figure_that_is_there():
     assert figure([comparison()], "ctl cpu forward ndr test") == "0.500 ± 0.100"
     assert figure([comparison()], "ctl cpu forward ndr training") == "0.750"
@@ -339,7 +349,7 @@ def test_sizes_at_which_the_papers_order_is_reversed_stand_first(tried):
         "## arithmetic: modulus 5, fresh rows",
     ]
     assert text.startswith("4 settings with 4 runs at 2 sizes; at 1 of them")
-    reverse = "`lstm` 0.926 (paper: 0.74) is above `ndr` 0.876 (paper: 0.98)."
+    reverse = "`lstm` 0.926 (paper: 0.74) is above `ndr` 0.876 (paper: 0.98), one seed each."
     assert text.count("**Reversed**") == text.count(f"**Reversed**, test: {reverse}") == 1
     assert "| 2026-11-24 | `ndr` | 9 | 1 | 1.000, fitted | 0.876 |  | a file |" in text
     assert "| 2026-11-24 | `lstm` | 9 | 1 | 0.500, not fitted | 0.898 |" in text
@@ -364,4 +374,8 @@ def test_what_was_tried_includes_the_sizes_that_reverse_the_paper(tried):
     first = text.partition("\n## ")[2].partition("\n## ")[0]
     assert "arithmetic" in first
     assert "**Reversed**" in first
-    assert "test: `lstm` 0.926 (paper: 0.74) is above `ndr` 0.876 (paper: 0.98)." in text
+    assert (
+        "test: `lstm` 0.926 (paper: 0.74) is above `ndr` 0.876 (paper: 0.98), one seed each."
+        in text
+    )
+    assert "`lstm` 0.125 (paper: 0.22), one seed each, not all fitted." in text

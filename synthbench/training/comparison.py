@@ -222,7 +222,7 @@ def made_with(comparison: Json) -> str:
         machine = run.get("machine") or comparison["machine"]
         code, _, dirty = (run.get("commit") or "").partition("-")
         words = f"{machine['gpu'] or machine['processor']}, PyTorch {machine['torch']}, "
-        words += f"synthbench {comparison['synthbench']}"
+        words += f"synthbench {run.get('synthbench') or comparison['synthbench']}"
         words += f" at commit {code[:7]}" if code else ""
         found[words + (" with changes" if dirty else "")] = None
     return "; ".join(found)
@@ -275,7 +275,8 @@ def fit_words(model: Json) -> list[str]:
         if longer := model.get("doubled"):
             single, double = longer["single"], longer["doubled"]
             state = UNFINISHED if rises(single, double) else NOT_FITTED
-            seen = f" (one seed: {single:.3f}, in {longer['steps']:,} steps {double:.3f})"
+            share = ", share of the variance" if metric == "mse" else ""
+            seen = f" (one seed{share}: {single:.3f}, in {longer['steps']:,} steps {double:.3f})"
         steps = max(run["steps"] for run in model["runs"])
         words.append(f"{which}{state} in {steps:,} steps{seen}")
     return words

@@ -14,7 +14,7 @@ from typing import Any
 from synthbench.training.recipes.base import Recipe
 
 #: What is appended to the name of a line that was not trained now.
-_MARK = "(stored)"
+MARK = "(stored)"
 
 
 def with_stored(comparison: dict[str, Any], own: Sequence[Recipe]) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def with_stored(comparison: dict[str, Any], own: Sequence[Recipe]) -> dict[str, 
     variants = {line["variant"] for line in comparison["models"]}
     names = {measure["name"] for measure in comparison["measures"]}
     lines = [
-        {**line, "model": f"{line['model']} {_MARK}"}
+        {**line, "model": f"{line['model']} {MARK}"}
         for line in stored["models"]
         if line["variant"] in variants
         and (line["model"], line["variant"]) not in trained

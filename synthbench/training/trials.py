@@ -5,7 +5,8 @@ A trial is a dict of JSON values:
 - `task`, `variant` and `model`, the line of a table;
 - `parameters` and `rows` of splits, as far as they differ from the task's own, and `stream`,
   whether training was on fresh rows (None if that is not known);
-- `recipe`: fields and options that differ from those that a recipe has if nothing is said;
+- `recipe`: fields and options that differ from those that a recipe has if nothing is said, and the
+  `precision` if it is not float32;
 - `runs`: of each run its `seed`, the share of its `training` rows that it has learned, whether it
   is `fitted` (each None if that was not noted), and its `figures` by measure;
 - `source`: where the figures stand or stood, its `date`, and a `note` if words are needed.
@@ -30,6 +31,7 @@ from synthbench.training.comparison import figure_of
 from synthbench.training.paper_size import streams
 from synthbench.training.recipes import find_study
 from synthbench.training.recipes.base import Recipe
+from synthbench.training.stored import MARK
 from synthbench.training.train_fit import FITTED, LEARNED, learned_share
 
 #: A trial, a comparison or a result, as JSON values.
@@ -44,7 +46,7 @@ _UNSAID = {
     field.name: None if field.default is dataclasses.MISSING else field.default
     for field in dataclasses.fields(Recipe)
     if field.name not in _OTHERS
-}
+} | {"precision": "float32"}
 #: Fields that a longer run of the same recipe changes.
 _LENGTH = ("steps", "validate_every")
 #: Digits of a figure that are kept.
@@ -52,10 +54,10 @@ _DIGITS = 6
 
 
 def from_comparison(comparison: Json, source: str, date: str) -> list[dict[str, Any]]:
-    """The trials of a comparison of `reproduce`, one for each of its lines that was trained."""
+    """The trials of a comparison of `reproduce`, one for each of its lines that it has trained."""
     data, found = comparison["data"], []
     for line in comparison["models"]:
-        if not line["recipes"][0]["steps"]:
+        if not line["recipes"][0]["steps"] or line["model"].endswith(MARK):
             continue
         runs = [
             _run(run, {name: one["values"][place] for name, one in line["measures"].items()})
@@ -63,14 +65,15 @@ def from_comparison(comparison: Json, source: str, date: str) -> list[dict[str, 
         ]
         place = (comparison["task"], line["variant"], line["model"])
         sizes = (data["parameters"], data["rows"], streams(comparison))
-        setting = _setting(*place, *sizes, line["recipes"][0])
+        recipe = {**line["recipes"][0], "precision": comparison["precision"]}
+        setting = _setting(*place, *sizes, recipe)
         found.append({**setting, "runs": runs, "source": source, "date": date})
     return found
 
 
 def from_result(result: Json, source: str, date: str) -> dict[str, Any]:
     """The trial of one run, from its `result.json`."""
-    recipe = result["recipe"]
+    recipe = {**result["recipe"], "precision": result["precision"]}
     rows = {name: report["rows"] for name, report in result["splits"].items()}
     with contextlib.suppress(SynthbenchError):  # the dataset may have gone
         splits = DatasetDirectory.open(result["dataset"]).manifest.variants[result["variant"]]

@@ -1,12 +1,14 @@
 """Runs that were made by several commands become one comparison."""
 
 import json
+import re
 
 import pytest
 
 from benchmarks import collect
 from synthbench.errors import UsageError
 from synthbench.tasks.registry import task
+from synthbench.training.comparison import made_with
 from synthbench.training.reproduce import reproduce
 from synthbench.training.train import train
 
@@ -53,13 +55,54 @@ def test_seeds_are_added_to_those_of_a_file_and_those_it_has_stay(tmp_path):
 
 def test_runs_of_other_rows_are_not_added(tmp_path):
     results = []
-    for rows in (4, 5):
-        out = tmp_path / str(rows)
+    for seed, rows in enumerate((4, 5)):
+        out, rows = tmp_path / str(rows), {"test": rows}
         results.append(
-            train("clusters", model="clusters-dnas", out=out, rows={"test": rows}, progress=False)
+            train("clusters", model="clusters-dnas", seed=seed, out=out, rows=rows, progress=False)
         )
     collect.collect(results[:1], tmp_path)
     before = (tmp_path / "clusters-cpu.json").read_bytes()
     with pytest.raises(UsageError, match="the file has other measures"):
         collect.collect(results[1:], tmp_path, add=True)
     assert (tmp_path / "clusters-cpu.json").read_bytes() == before
+    with pytest.raises(UsageError, match="seed 1: other rows of balanced than in other runs"):
+        collect.collect(results, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    place = {"out": tmp_path_factory.mktemp("run"), "rows": {"test": 4}, "progress": False}
+    return json.loads(json.dumps(train("clusters", model="clusters-dnas", **place)))
+
+
+@pytest.mark.parametrize(
+    "changes, said",
+    [
+        ({}, "balanced, clusters-dnas, seed 0: two of the results are of this run."),
+        (
+            {"seed": 1, "precision": "bfloat16"},
+            "other precision than in other runs, bfloat16",
+        ),
+        ({"seed": 1, "recipe": {"steps": 9}}, "its steps is 9, the study's 0."),
+        ({"seed": 1, "data": {"parameters": {}}}, "other parameters than in other runs, {} and {"),
+    ],
+)
+def test_runs_that_one_table_cannot_hold_together_are_refused(run, changes, said, tmp_path):
+    other = {**run, **changes, "recipe": {**run["recipe"], **changes.get("recipe", {})}}
+    with pytest.raises(UsageError, match=re.escape(said)):
+        collect.collect([run, other], tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_runs_of_a_file_keep_their_version_machine_and_seconds(run, tmp_path):
+    older = {**run, "synthbench": "0.1.0", "seconds": 5.0, "evaluation_seconds": 1.0}
+    newer = {**run, "seed": 1, "seconds": 2.0, "evaluation_seconds": 1.0, "synthbench": "0.2.0"}
+    (file,) = collect.collect([older], tmp_path)
+    for _ in range(2):
+        collect.collect([newer], tmp_path, add=True)
+    comparison = json.loads(file.read_text(encoding="utf-8"))
+    assert comparison["run_seconds"] == 9.0
+    assert "synthbench 0.1.0" in made_with(comparison)
+    assert "synthbench 0.2.0" in made_with(comparison)
+    with pytest.raises(UsageError, match="the file has other precision"):
+        collect.collect([{**newer, "seed": 2, "precision": "bfloat16"}], tmp_path, add=True)

@@ -43,7 +43,8 @@ def comparison(shares=(1.0, 0.5), figures=(0.9, 0.7), **recipe):
         "rows": {"train": 500, "iid": 1000, "test": 50},
         "stream": False,
     }
-    return {"task": "arithmetic", "study": "main", "profile": "cpu", "data": data, "models": [line]}
+    place = {"task": "arithmetic", "study": "main", "profile": "cpu", "precision": "float32"}
+    return {**place, "data": data, "models": [line]}
 
 
 def trial(**changes):
@@ -72,6 +73,14 @@ def test_a_trial_has_what_differs_and_a_run_for_each_seed():
     }
 
 
+def test_another_precision_is_another_setting_and_stored_lines_are_no_trials():
+    whole = comparison()
+    (found,) = from_comparison({**whole, "precision": "bfloat16"}, "", "")
+    assert found["recipe"] == {**trial()["recipe"], "precision": "bfloat16"}
+    stored = {**whole["models"][0], "model": "lstm (stored)"}
+    assert len(from_comparison({**whole, "models": [*whole["models"], stored]}, "", "")) == 1
+
+
 def test_the_train_split_does_not_matter_to_a_stream_and_what_needs_no_training_is_no_trial():
     made = comparison()
     made["data"]["stream"] = True
@@ -85,6 +94,7 @@ def result(**changed):
         **{"stream": True, "fit": fit(1.0), "dataset": "/gone", "synthbench": "1.0"},
         "study": {"name": "main", "profile": "cpu"},
         "data": {"parameters": {"modulus": 5}},
+        "precision": "float32",
         "eureka": None,
         "splits": {"iid": {"rows": 1000, "accuracy": 1.0}, "test": {"rows": 50, "accuracy": 0.9}},
         **changed,

@@ -17,6 +17,7 @@ from synthbench.tasks.images.source_dirs import SOURCE_VARIABLE
 from synthbench.tasks.registry import task as make_task
 from synthbench.training.forms import form_of
 from synthbench.training.models import build
+from synthbench.training.recipes import find_study
 from tests.benchmarks.queue.making import run, run_until_killed, small
 
 pytestmark = pytest.mark.usefixtures("small_splits")
@@ -96,7 +97,12 @@ def test_results_become_a_comparison_that_the_documentation_reads(tmp_path):
     queue = [small("composites", "vit", seed) for seed in (0, 1)]
     queue.append(small("composites", "resnet"))
     folder, _ = run(tmp_path / "folder", *queue)
-    (file,) = collect(list(folder.results().values()), tmp_path, "python -m benchmarks queue run")
+    study = find_study("composites", "paper", "main")
+    results = [  # of the whole trainings
+        {**one, "recipe": study.recipe(one["recipe"]["name"]).to_dict()}
+        for one in folder.results().values()
+    ]
+    (file,) = collect(results, tmp_path, "python -m benchmarks queue run")
     assert file.name == "composites-paper.json"
     made = json.loads(file.read_text(encoding="utf-8"))
     resnet, vit = made["models"]  # in the order of the study
