@@ -41,6 +41,8 @@ def main(words: Sequence[str]) -> None:
         models = dict.fromkeys(
             recipe["model"] for line in comparison["models"] for recipe in line["recipes"]
         )
+        if lacking := sorted(models.keys() - losses.keys()):
+            raise SynthbenchError(f"{file}: there is no golden training of {', '.join(lacking)}.")
         comparison["held"] = {
             "commit": _git("rev-parse", commit).strip(),
             "date": _git("show", "--no-patch", "--format=%as", commit).strip(),

@@ -91,7 +91,8 @@ def _profile(values: dict[str, Any]) -> str | None:
 
 
 def _made_with(values: dict[str, Any]) -> str:
-    """Version and commit of a result, or of a comparison's first run."""
+    """Version and commit of a result, or of a comparison's runs."""
     runs = [run for line in values.get("models", []) for run in line["runs"]] or [values]
-    commit = runs[0].get("commit")
-    return f"synthbench {values['synthbench']}" + (f" at commit {commit[:7]}" if commit else "")
+    commits = list(dict.fromkeys(run["commit"][:7] for run in runs if run.get("commit")))
+    words = f" at commit{'s' * (len(commits) > 1)} {', '.join(commits)}" if commits else ""
+    return f"synthbench {values['synthbench']}{words}"

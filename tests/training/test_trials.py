@@ -193,6 +193,12 @@ def test_the_script_collects_comparisons_and_results_once(tmp_path, capsys):
         assert capsys.readouterr().out.startswith(f"{new} new runs; 1 trials with 2 runs in ")
     (found,) = read_trials(tmp_path / "tried")
     assert (found["source"], found["date"]) == ("synthbench 1.0", "2026-11-26")
+    for run, commit in zip(whole["models"][0]["runs"], ("0123456789", "abcdef0123"), strict=True):
+        run |= {"seed": run["seed"] + 2, "commit": commit}
+    (out / "arithmetic-cpu.json").write_text(json.dumps(whole), encoding="utf-8")
+    main(words)
+    sources = [trial["source"] for trial in read_trials(tmp_path / "tried")]
+    assert sources == ["synthbench 1.0", "synthbench 1.0 at commits 0123456, abcdef0"]
     with pytest.raises(DatasetError, match="has no results of `reproduce` or `train`"):
         main([str(tmp_path / "none")])
 
