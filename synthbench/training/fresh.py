@@ -8,29 +8,33 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from synthbench.errors import ParameterError
+from synthbench.errors import ParameterError, UsageError
 from synthbench.training.forms import Form
 from synthbench.training.forms.rows import Rows
 from synthbench.training.layers.attention import Attention
 from synthbench.training.models import build
-from synthbench.training.predicting import read_longest
+from synthbench.training.models.causal import sees_what_follows
+from synthbench.training.models.foreign import theirs
+from synthbench.training.predicting import learn_longest, read_longest
 from synthbench.training.recipes.base import Recipe
 from synthbench.training.setting import Setting, isolated, memory_errors
 
-#: One thread, because processes that `reproduce` forks later would lack PyTorch's other threads.
-_ONE_THREAD = Setting(threads=1)
+_CPU = torch.device("cpu")
 
 
 @dataclasses.dataclass
 class FreshModel:
     """The model of one run with fresh parameters, which `seed` determines.
 
-    It stays in the process that built it: sent to another process, it is built there.
+    It stays in the process that built it: sent to another process, it is built there. Its
+    parameters are drawn on the CPU, so that they are the same everywhere, and it is tried on
+    `device`, because layers may have code for GPUs alone.
     """
 
     recipe: Recipe
     form: Form
     seed: int
+    device: torch.device = _CPU
 
     def __post_init__(self) -> None:
         self._built: tuple[nn.Module, Tensor] | None = None
@@ -39,10 +43,11 @@ class FreshModel:
         return {**self.__dict__, "_built": None}
 
     def build(self, rows: Rows) -> None:
-        """Build the model, and have it read the longest of some rows.
+        """Build the model, and try it on the longest of some rows.
 
         Raises:
-            UsageError: no such model, or it reads other rows.
+            UsageError: no such model, it reads other rows, or it sees the tokens that it should
+                predict.
             ParameterError: an option that the model refuses, a row that is too long for it, or a
                 recipe that asks for what the model or its rows lack.
             SynthbenchError: too little memory, or a model from elsewhere that fails.
@@ -53,15 +58,32 @@ class FreshModel:
                 f"Recipe label_smoothing={recipe.label_smoothing}: rows without classes allow 0 "
                 "only."
             )
-        with memory_errors(recipe, _ONE_THREAD), isolated(self.seed, _ONE_THREAD):
+        # One thread, because processes that `reproduce` forks later would lack PyTorch's others.
+        setting = Setting(self.device, threads=1)
+        with memory_errors(recipe, setting), isolated(self.seed, setting):
             model = build(recipe.model, form, form.sizes(rows), recipe.options)
             random = torch.get_rng_state()
             if recipe.heat is not None and not any(
                 isinstance(one, Attention) for one in model.modules()
             ):
                 raise ParameterError(f"Recipe heat: model {recipe.model!r} has no temperature.")
-            read_longest(model, rows)
-        self._built = model, random
+            self._try(model.to(self.device), rows)
+        self._built = model.to(_CPU), random
+
+    def _try(self, model: nn.Module, rows: Rows) -> None:
+        """Whether the model can read, predict and learn."""
+        read_longest(model, rows)
+        if self.form.causal:
+            assert rows.lengths is not None
+            vocabulary, width = self.form.sizes(rows)["vocabulary"], int(rows.lengths.max())
+            if sees_what_follows(model, vocabulary, width):
+                raise UsageError(
+                    f"Model {self.recipe.model!r} sees the tokens that it should predict: "
+                    "causal-lm needs a model in which no place sees what follows it, such as "
+                    "causal-transformer."
+                )
+        if theirs(model) is not None:
+            learn_longest(model, rows, self.form)
 
     def take(self, rows: Rows) -> nn.Module:
         """Hand the model over, and give PyTorch the random state that it had after `build`."""

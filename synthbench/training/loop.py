@@ -22,7 +22,7 @@ from synthbench.training.directory import RunDirectory
 from synthbench.training.forms.form import Form
 from synthbench.training.forms.rows import Batch, Rows
 from synthbench.training.layers.attention import balance_gradients, set_temperature
-from synthbench.training.models.foreign import line_of_theirs, theirs
+from synthbench.training.models.foreign import line_of_theirs, naming_theirs, theirs
 from synthbench.training.predicting import apply, measure
 from synthbench.training.recipes.base import Recipe
 from synthbench.training.setting import Setting
@@ -121,7 +121,8 @@ class Loop:
         if recipe.ponder and output.ponder is not None:
             total = loss + recipe.ponder * output.ponder.mean()
         self.optimizer.zero_grad(set_to_none=True)
-        total.backward()  # type: ignore[no-untyped-call]
+        with naming_theirs(self.model, "backward"):
+            total.backward()  # type: ignore[no-untyped-call]
         if recipe.balance_gradients:
             balance_gradients(self.model)
         if recipe.clip:

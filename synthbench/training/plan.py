@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import torch
+
 from synthbench.engine.open import open_engine
 from synthbench.errors import DatasetError, UsageError
 from synthbench.generation.planned import PlannedDataset
@@ -57,13 +59,16 @@ def plan_runs(
         SynthbenchError: too little memory, source images that are missing, or files that cannot be
             read.
     """
+    # Processes cannot use a GPU that was used before they were forked.
+    alone = min(workers, len(data.tasks) * len(study.recipes) * len(seeds)) == 1
+    tried_on = setting.device if alone else torch.device("cpu")
     chosen = []
     for task, one in itertools.product(data.tasks, study.recipes):
         recipe = one.for_variant(task.variant)
         form = form_of(task, recipe.form or None)
         for seed in seeds:
             directory = directory_of(task.variant, recipe, seed)
-            chosen.append((task, FreshModel(recipe, form, seed), directory))
+            chosen.append((task, FreshModel(recipe, form, seed, tried_on), directory))
     for task, model, directory in chosen:
         directory.check(command_without_data(study, task, model, setting), overwrite)
     for task, model, directory in chosen:

@@ -17,7 +17,7 @@ from synthbench.text.progress import progress_bar
 from synthbench.training.batches import evaluation_batches, take
 from synthbench.training.forms.form import Form
 from synthbench.training.forms.rows import Batch, Rows
-from synthbench.training.models.foreign import line_of_theirs
+from synthbench.training.models.foreign import line_of_theirs, naming_theirs
 from synthbench.training.models.output import Output, Record
 from synthbench.training.setting import Setting
 
@@ -97,14 +97,37 @@ def read_longest(model: nn.Module, rows: Rows) -> None:
         ParameterError: the row is too long for the model.
         SynthbenchError: a score is not a finite number.
     """
-    device = next((one.device for one in model.parameters()), torch.device("cpu"))
-    longest = 0 if rows.lengths is None else int(rows.lengths.argmax())
-    batch = take(rows, np.array([longest])).to(device)
-    output = apply(model.eval(), batch)
+    output = apply(model.eval(), _longest(model, rows, copies=1))
     if not output.scores.isfinite().all():
         raise SynthbenchError(
             f"{line_of_theirs(model)}the scores of a row are not finite before any training."
         )
+
+
+def learn_longest(model: nn.Module, rows: Rows, form: Form) -> None:
+    """Have a model from elsewhere compute gradients on the longest of some rows.
+
+    It is left as it was; PyTorch's random state is not.
+
+    Raises:
+        SynthbenchError: it cannot.
+    """
+    buffers = {name: one.clone() for name, one in model.named_buffers()}
+    batch = _longest(model, rows, copies=2)  # statistics over a batch need two
+    loss = form.loss(apply(model.train(), batch).scores, batch)
+    with naming_theirs(model, "backward"):
+        loss.backward()  # type: ignore[no-untyped-call]
+    model.zero_grad(set_to_none=True)
+    for name, one in model.named_buffers():
+        if name in buffers:
+            one.copy_(buffers[name])
+
+
+def _longest(model: nn.Module, rows: Rows, copies: int) -> Batch:
+    """The longest of some rows, so often, where the model is."""
+    device = next((one.device for one in model.parameters()), torch.device("cpu"))
+    longest = 0 if rows.lengths is None else int(rows.lengths.argmax())
+    return take(rows, np.array([longest] * copies)).to(device)
 
 
 def halting_steps(
@@ -117,7 +140,8 @@ def halting_steps(
         for _ in forward(model, rows, setting, record):
             if not record["halting"]:
                 return {}
-            steps = record["halting"].pop().float()  # 0 for padding
+            steps = record["halting"][0].float()  # 0 for padding
+            record.clear()  # the rest would fill the memory
             total += (steps.sum(dim=1) / (steps > 0).sum(dim=1)).sum().item()
         found[name] = total / len(rows)
     return found

@@ -39,6 +39,47 @@ class LaterNotANumber(Layer):
         return super().forward(states)[0] * (float("nan") if self.training else 1.0)
 
 
+class InPlace(Layer):
+    def forward(self, states):
+        gates = torch.sigmoid(self.gate(states))
+        mixed = gates * self.enter(states)
+        gates += 1  # its gradient needs it as it was
+        return mixed
+
+
+class Cut(Layer):
+    def forward(self, states):
+        class NoGradient(torch.autograd.Function):
+            @staticmethod
+            def forward(context, given):
+                return given * 1
+
+            @staticmethod
+            def backward(context, gradient):
+                raise ValueError("no way back")
+
+        return NoGradient.apply(states)
+
+
+class ReadsMask(Layer):
+    reads = ("mask",)
+
+
+class ReadsText(Layer):
+    reads = "lengths"
+
+
+class Normalised(Layer):
+    """Has statistics that training changes."""
+
+    def __init__(self, width):
+        super().__init__(width)
+        self.norm = nn.BatchNorm1d(width)
+
+    def forward(self, states):
+        return self.norm(states.transpose(1, 2)).transpose(1, 2)
+
+
 class Needing(nn.Module):
     def __init__(self, width, heads):
         super().__init__()

@@ -1,13 +1,18 @@
 """The model of a run is built once, and training begins with the random state behind it."""
 
+import contextlib
 from pathlib import Path
 
 import pytest
 import torch
 
 from synthbench.errors import UsageError
+from synthbench.streaming.rounds import Rounds
+from synthbench.tasks.registry import task as make_task
 from synthbench.training import fresh
+from synthbench.training.forms import form_of
 from synthbench.training.fresh import FreshModel
+from synthbench.training.recipes.base import Recipe
 from synthbench.training.reproduce import reproduce
 from tests.training.making import parameters, run
 
@@ -38,6 +43,25 @@ def test_train_builds_one_model(is_there, model, built, tmp_path, data):
     for _ in range(2):  # a finished run is only read
         run(tmp_path / "run", data if is_there else None, **SHORT, **model)
         assert len(built) == 1
+
+
+def test_a_model_is_drawn_on_the_cpu_and_tried_where_it_is_trained(monkeypatch):
+    task = make_task("ctl")
+    form = form_of(task)
+    rows = form.encode(task.rendered(Rounds(task, "train").rows(0).block.take(slice(4))))
+    device, seen = torch.device("cuda"), []
+    monkeypatch.setattr(fresh.nn.Module, "to", lambda model, to: seen.append(to) or model)
+    monkeypatch.setattr(fresh, "isolated", lambda seed, setting: contextlib.nullcontext())
+    monkeypatch.setattr(fresh, "read_longest", lambda model, rows: seen.append("tried"))
+    recipe = Recipe("lstm", "lstm", steps=1, options={})
+    FreshModel(recipe, form, 0, device).build(rows)
+    assert seen == [device, "tried", torch.device("cpu")]
+
+
+def test_trying_a_layer_leaves_its_statistics_as_they_were(tmp_path, data):
+    run(tmp_path / "run", data, model=None, layer=f"{OWN}:Normalised", recipe={"steps": 0})
+    batches = [one for name, one in parameters(tmp_path / "run").items() if "tracked" in name]
+    assert batches and all(one == 0 for one in batches)
 
 
 @pytest.mark.slow

@@ -93,6 +93,11 @@ LINE = r"own\.py, line \d+, "
          r"expected states \(1, 6, 64\)"),
         ({"layer": f"{OWN}:Raising"}, LINE + r"forward\(float32 \(1, 6, 64\)\): RuntimeError"),
         ({"layer": f"{OWN}:NotANumber"}, LINE + "the scores of a row are not finite"),
+        ({"layer": f"{OWN}:InPlace"}, LINE + "backward: RuntimeError: one of the variables"),
+        ({"layer": f"{OWN}:Cut"}, LINE + "backward: ValueError: no way back"),
+        ({"layer": f"{OWN}:ReadsMask"}, LINE + r"reads of ReadsMask is \('mask',\): expected a "
+         r"tuple of names among inputs, lengths, positions"),
+        ({"layer": f"{OWN}:ReadsText"}, LINE + "reads of ReadsText is 'lengths'"),
         ({"layer": f"{OWN}:Needing"}, LINE + "Needing needs 'heads'.*--option heads=VALUE"),
         ({"layer": f"{OWN}:no_module"}, LINE + "no_module makes int: expected an nn.Module"),
         ({"layer": f"{OWN}:Layr"}, "Did you mean 'Layer'"),
@@ -149,6 +154,21 @@ def test_a_run_of_changed_code_is_another_run(tmp_path, data):
     file.write_text(file.read_text() + "\n# changed\n")
     with pytest.raises(UsageError, match=r"holds another run .*code"):
         run(tmp_path / "run", data, **chosen)
+
+
+def test_an_edited_file_is_read_again_in_the_same_process(tmp_path, data):
+    file = Path(shutil.copy(OWN, tmp_path / "mine.py"))
+    chosen = {"model": None, "layer": f"{file}:Layer", "options": SMALL, "recipe": SHORT}
+    first = run(tmp_path / "first", data, **chosen)
+    old = "nn.Linear(width, width), nn.Linear(width, width)"
+    bare = "nn.Linear(width, width, 0), nn.Linear(width, width)"
+    assert old in file.read_text()
+    file.write_text(file.read_text().replace(old, bare))
+    second = run(tmp_path / "second", data, **chosen)
+    assert second["model_parameters"] < first["model_parameters"]
+    file.write_text("\n" + file.read_text().replace("for gate, new", "for gate in 1 / 0"))
+    with pytest.raises(SynthbenchError, match=r"mine\.py, line \d+"):
+        run(tmp_path / "third", data, **chosen)
 
 
 def test_another_package_registers_models_by_name(monkeypatch, tmp_path, data):

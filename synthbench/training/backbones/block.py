@@ -35,6 +35,8 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "gated-gelu": functional.gelu,
 }
 
+#: What a mixer may read beside the states, if its `reads` names it; see `Mixers.forward`.
+CONTEXT = ("inputs", "lengths", "positions")
 #: Makes a mixer for states of a size.
 MakeMixer = Callable[[int], nn.Module]
 

@@ -55,6 +55,8 @@ class TapeRNN(nn.Module):
     """
 
     reads = ("inputs", "lengths")
+    #: Jumps are as long as the question. What they change is too little for a trial to show.
+    sees_what_follows = True
 
     def __init__(
         self,

@@ -204,27 +204,14 @@ def build(name: str, form: Form, sizes: Mapping[str, int], options: Mapping[str,
     if model.kind == "foreign":
         from synthbench.training.models.foreign import ForeignModel, make_foreign
 
-        whole = ForeignModel(make_foreign(made, sizes, chosen), form)  # type: ignore[arg-type]
-        return _fitting(name, whole, form, sizes)
+        return ForeignModel(make_foreign(made, sizes, chosen), form)  # type: ignore[arg-type]
     from synthbench.training.backbones.heads import TokenModel
 
     if model.kind == "mixer":
         backbone = _in_blocks(name, model, made, sizes, chosen)
     else:
         backbone = _make(name, made, {"vocabulary": sizes["vocabulary"]}, chosen)
-    return _fitting(name, TokenModel(backbone, form.head), form, sizes)  # type: ignore[attr-defined]
-
-
-def _fitting(name: str, model: nn.Module, form: Form, sizes: Mapping[str, int]) -> nn.Module:
-    """The model of tokens, if no place of it sees what the form forbids."""
-    from synthbench.training.models.causal import sees_what_follows
-
-    if form.causal and sees_what_follows(model, sizes["vocabulary"]):
-        raise UsageError(
-            f"Model {name!r} sees the tokens that it should predict: causal-lm needs a model in "
-            "which no place sees what follows it, such as causal-transformer."
-        )
-    return model
+    return TokenModel(backbone, form.head)  # type: ignore[attr-defined]
 
 
 def _in_blocks(

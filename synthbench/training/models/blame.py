@@ -12,13 +12,14 @@ _LONGEST = 200
 _HERE = __file__.rpartition("synthbench")[0]
 
 
-def blamed(error: BaseException, what: str, file: str | None = None) -> str:
+def blamed(error: BaseException, what: str, file: str | None = None, otherwise: str = "") -> str:
     """An error as one line: the place, what was going on, and the error's own text.
 
     Args:
         error: the error.
         what: what was going on.
         file: the user's file; default: the last place outside this package and what is installed.
+        otherwise: the place if the error comes from no such file, as `line_of` gives it.
     """
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}, line {error.lineno}, {what}: {error.msg}."
@@ -27,7 +28,7 @@ def blamed(error: BaseException, what: str, file: str | None = None) -> str:
         for one in traceback.extract_tb(error.__traceback__)
         if (one.filename == file if file else _is_theirs(one.filename))
     ]
-    place = f"{frames[-1].filename}, line {frames[-1].lineno}, " if frames else ""
+    place = f"{frames[-1].filename}, line {frames[-1].lineno}, " if frames else otherwise
     return f"{place}{what}: {type(error).__name__}: {_one_line(str(error))}"
 
 

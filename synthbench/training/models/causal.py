@@ -2,31 +2,65 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+
 import torch
 from torch import nn
 
-#: Tokens of the row that a model is tried on; the last ones are changed.
+#: Tokens of the row that a model is tried on, if it takes so many; the last ones are changed.
 _WIDTH, _CHANGED = 12, 4
+#: How far parameters are moved, so that weights that begin with 0 count.
+_MOVED = 0.1
+#: The difference of two scores, as a share of the largest, up to which they are equal.
+_TOLERANCE = 1e-4
 
 
 @torch.no_grad()
-def sees_what_follows(model: nn.Module, vocabulary: int) -> bool:
-    """Whether the scores of a place change with the tokens behind it.
+def sees_what_follows(model: nn.Module, vocabulary: int, width: int = _WIDTH) -> bool:
+    """Whether the scores of a place change with the tokens behind it, or with their number.
+
+    A module that says so itself, in its attribute `sees_what_follows`, is believed.
 
     Args:
         model: a model of tokens whose scores are `(rows, width, outputs)`.
         vocabulary: the number of ids, padding included.
+        width: tokens of the longest row that the model has to take.
 
-    Returns:
-        False as well for a model without values, on the device `meta`.
     """
-    if any(one.is_meta for one in model.parameters()):
-        return False
-    row = 1 + torch.arange(_WIDTH) % (vocabulary - 1)
-    other = row.clone()
-    other[-_CHANGED:] = 1 + (other[-_CHANGED:] % (vocabulary - 1))
+    if any(getattr(one, "sees_what_follows", False) for one in model.modules()):
+        return True
+    parameters = list(model.parameters())
+    device = parameters[0].device if parameters else torch.device("cpu")
+    width = min(width, _WIDTH)
+    kept = max(1, width - _CHANGED)
+    places = torch.arange(width)
+    row = 1 + places % (vocabulary - 1)
+    other = torch.where(places < kept, row, 1 + row % (vocabulary - 1))
+    ended = torch.where(places < places[1:, None], row, 0)  # after 1, 2, 3, ... tokens
+    lengths = torch.tensor([width, width, *range(1, width)])
     was_training = model.training
-    scores = model.eval()(torch.stack([row, other]), torch.tensor([_WIDTH] * 2)).scores
+    with _moved(parameters):
+        inputs = torch.cat([row[None], other[None], ended]).to(device)
+        whole, *others = model.eval()(inputs, lengths.to(device)).scores.float()
     model.train(was_training)
-    first, second = scores[:, :-_CHANGED]
-    return not torch.allclose(first, second, rtol=1e-4, atol=1e-5)
+    limit = _TOLERANCE * (1 + whole.abs().max())
+    return any(
+        bool(((whole - one)[:alike].abs() > limit).any())
+        for one, alike in zip(others, (kept, *range(1, width)), strict=True)
+    )
+
+
+@contextlib.contextmanager
+def _moved(parameters: list[nn.Parameter]) -> Iterator[None]:
+    """Move all parameters a little, and back; no random state changes."""
+    before = [one.clone() for one in parameters]
+    draws = torch.Generator().manual_seed(0)
+    for one in parameters:
+        if one.is_floating_point():
+            one.add_(torch.randn(one.shape, generator=draws).to(one), alpha=_MOVED)
+    try:
+        yield
+    finally:
+        for one, old in zip(parameters, before, strict=True):
+            one.copy_(old)

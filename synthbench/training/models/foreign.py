@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from synthbench.errors import SynthbenchError, unknown_name
+from synthbench.training.backbones.block import CONTEXT
 from synthbench.training.forms.texts import TextForm
 from synthbench.training.models.blame import blamed, line_of, shape_of
 from synthbench.training.models.output import Output, Record
@@ -131,7 +132,7 @@ class ForeignMixer(nn.Module):
     def __init__(self, layer: nn.Module, d_model: int) -> None:
         super().__init__()
         self.layer, self._d_model = layer, d_model
-        self.reads: tuple[str, ...] = tuple(getattr(layer, "reads", ()))
+        self.reads: tuple[str, ...] = _checked_reads(layer)
 
     def forward(self, states: Tensor, **context: Tensor | None) -> Tensor:
         """States `(rows, width, d_model)` to the same; raises as `ForeignModel.forward`."""
@@ -140,6 +141,17 @@ class ForeignMixer(nn.Module):
         mixed: Tensor = given[0] if isinstance(given, tuple) and given else given
         check_output(self.layer, mixed, tuple(states.shape), "states")
         return mixed
+
+
+def _checked_reads(layer: nn.Module) -> tuple[str, ...]:
+    """What a layer reads beside the states."""
+    reads = getattr(layer, "reads", ())
+    if isinstance(reads, str) or not set(reads) <= set(CONTEXT):
+        raise SynthbenchError(
+            f"{line_of(layer)}reads of {type(layer).__name__} is {reads!r}: expected a tuple of "
+            f"names among {', '.join(CONTEXT)}, such as ('lengths',)."
+        )
+    return tuple(reads)
 
 
 def theirs(model: nn.Module) -> nn.Module | None:
@@ -159,8 +171,22 @@ def line_of_theirs(model: nn.Module) -> str:
 
 
 @contextlib.contextmanager
-def naming(what: str) -> Iterator[None]:
+def naming_theirs(model: nn.Module, what: str) -> Iterator[None]:
+    """`naming` for a model of which a part is from elsewhere; errors of other models pass."""
+    if theirs(model) is None:
+        yield
+    else:
+        with naming(what, line_of_theirs(model)):
+            yield
+
+
+@contextlib.contextmanager
+def naming(what: str, otherwise: str = "") -> Iterator[None]:
     """Turn errors of code from elsewhere into one that names its line; memory errors pass.
+
+    Args:
+        what: what is going on.
+        otherwise: the line to name if the error comes from none of theirs.
 
     Raises:
         SynthbenchError: there was one.
@@ -172,7 +198,7 @@ def naming(what: str) -> Iterator[None]:
     except Exception as error:  # whatever such code raises
         if "allocate memory" in str(error):
             raise
-        raise SynthbenchError(blamed(error, what)) from error
+        raise SynthbenchError(blamed(error, what, otherwise=otherwise)) from error
 
 
 def check_output(module: nn.Module, given: Any, expected: tuple[int, ...], what: str) -> None:

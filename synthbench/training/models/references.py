@@ -6,6 +6,7 @@ import functools
 import hashlib
 import importlib
 import importlib.util
+import linecache
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -54,23 +55,25 @@ def digest(reference: str) -> str | None:
         UsageError: the file cannot be read.
     """
     source = reference.rpartition(":")[0]
-    if not source.endswith(".py"):
-        return None
+    return hashlib.sha256(_read(source)).hexdigest() if source.endswith(".py") else None
+
+
+def _read(file: str) -> bytes:
     try:
-        return hashlib.sha256(Path(source).read_bytes()).hexdigest()
+        return Path(file).read_bytes()
     except OSError as error:
-        raise UsageError(f"{source!r} cannot be read: {error.strerror}.") from error
+        raise UsageError(f"{file!r} cannot be read: {error.strerror}.") from error
 
 
 def load(reference: str) -> Callable[..., Any]:
-    """The class or function at a reference.
+    """The class or function at a reference; of a file, as it is now.
 
     Raises:
         UsageError: no such file, module or class.
         SynthbenchError: the module raises an error.
     """
     source, _, name = resolved(reference).rpartition(":")
-    module = _file(source) if source.endswith(".py") else _module(source)
+    module = _file(source, _read(source)) if source.endswith(".py") else _module(source)
     found = getattr(module, name, None)
     if found is None:
         known = [one for one, value in vars(module).items() if isinstance(value, type)]
@@ -94,17 +97,18 @@ def _module(name: str) -> Any:
 
 
 @functools.lru_cache(maxsize=64)
-def _file(path: str) -> Any:
+def _file(path: str, text: bytes) -> Any:
     """The module in a file; modules beside it can be imported, as when Python runs it."""
-    name = f"synthbench_model_{hashlib.sha256(path.encode()).hexdigest()[:12]}"
+    name = f"synthbench_model_{hashlib.sha256(path.encode() + text).hexdigest()[:12]}"
     spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses and pickles look a class's module up by its name
+    linecache.checkcache(path)  # for the lines of errors, if it was another file before
     beside = str(Path(path).parent)
     sys.path.append(beside)
     try:
-        spec.loader.exec_module(module)
+        exec(compile(text, path, "exec"), module.__dict__)
     except Exception as error:  # whatever the file raises
         del sys.modules[name]
         raise SynthbenchError(blamed(error, f"import of {path}", path)) from error
