@@ -22,7 +22,7 @@ from synthbench.training.directory import RunDirectory
 from synthbench.training.forms.form import Form
 from synthbench.training.forms.rows import Batch, Rows
 from synthbench.training.layers.attention import balance_gradients, set_temperature
-from synthbench.training.models.foreign import line_of_theirs, naming_theirs, theirs
+from synthbench.training.models.foreign import line_of_theirs, naming_theirs
 from synthbench.training.predicting import apply, measure
 from synthbench.training.recipes.base import Recipe
 from synthbench.training.setting import Setting
@@ -137,9 +137,10 @@ class Loop:
         not ask for are for the curve alone.
         """
         loss, metric = self._seen.take()
-        if not math.isfinite(loss) and theirs(self.model) is not None:
+        if not math.isfinite(loss):
+            line = line_of_theirs(self.model)
             raise SynthbenchError(
-                f"{line_of_theirs(self.model)}the training loss of {self.recipe.name!r} is {loss} "
+                f"{line}{'the' if line else 'The'} training loss of {self.recipe.name!r} is {loss} "
                 f"by step {self.step}; try --recipe clip=1 or a smaller learning_rate."
             )
         measured: dict[str, Any] = {
@@ -209,7 +210,7 @@ def parameter_groups(model: nn.Module, recipe: Recipe) -> list[dict[str, Any]]:
     """The parameters with their weight decay, as an optimiser takes them."""
     if not recipe.decay_weights_only:
         return [{"params": list(model.parameters()), "weight_decay": recipe.weight_decay}]
-    # Positions and the class token are not called `weight`, so they are spared too.
+    # Positions and the class token of a ViT are not called `weight`, so they are spared too.
     weights: list[nn.Parameter] = []
     others: list[nn.Parameter] = []
     for name, parameter in model.named_parameters():

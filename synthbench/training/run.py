@@ -39,7 +39,10 @@ _CURVE_POINTS = 50
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """One run; the seed determines the model's parameters, dropout and the order of rows."""
+    """One run; the seed determines the model's parameters, dropout and the order of rows.
+
+    Of a stream all seeds have the same rows in the same order, unless `one_length` draws from them.
+    """
 
     study: Study
     dataset: DatasetDirectory

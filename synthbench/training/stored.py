@@ -11,6 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from synthbench.training.paper_size import streams
 from synthbench.training.recipes.base import Recipe
 
 #: What is appended to the name of a line that was not trained now.
@@ -20,11 +21,11 @@ MARK = "(stored)"
 def with_stored(comparison: dict[str, Any], own: Sequence[Recipe]) -> dict[str, Any]:
     """A comparison with a line for each stored model that it has not trained.
 
-    Stored lines are of the same study, variants and parameters. There are none if no model is the
-    user's own.
+    Stored lines are of the same study, variants, parameters, rows and precision. There are none if
+    no model is the user's own.
     """
     stored = _read(comparison) if own else None
-    if stored is None or stored["data"]["parameters"] != comparison["data"]["parameters"]:
+    if stored is None or _setting(stored) != _setting(comparison):
         return comparison
     trained = {(line["model"], line["variant"]) for line in comparison["models"]}
     variants = {line["variant"] for line in comparison["models"]}
@@ -37,6 +38,13 @@ def with_stored(comparison: dict[str, Any], own: Sequence[Recipe]) -> dict[str, 
         and names <= line["measures"].keys()
     ]
     return {**comparison, "models": [*comparison["models"], *lines]}
+
+
+def _setting(comparison: dict[str, Any]) -> tuple[Any, ...]:
+    """What figures that stand beside each other have in common."""
+    rows = {measure["name"]: measure["rows"] for measure in comparison["measures"]}
+    parameters = comparison["data"]["parameters"]
+    return parameters, streams(comparison), comparison["precision"], rows
 
 
 def _read(comparison: dict[str, Any]) -> dict[str, Any] | None:

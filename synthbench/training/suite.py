@@ -23,8 +23,8 @@ NOTES = (
     "as trained: the same on new rows of the sizes that it was trained on.",
     "beyond: on longer rows, or rows with more pairs; of modular-arithmetic on equations that are "
     "held out.",
-    "All models of a setting have the same blocks, width, rows, steps and learning rate; nothing "
-    "was tuned for any of them.",
+    "All models of a setting have the same rows, steps and learning rate, and layers the same "
+    "blocks and width unless an option changes them; nothing was tuned for any baseline.",
 )
 _HEAD = ("setting", "model", "seeds", "training rows", "as trained", "beyond", "seconds")
 

@@ -69,7 +69,8 @@ def train(
         study: "main", or the name of an ablation.
         dataset: a dataset directory, made if it does not exist; default: `data` in `out`. One that
             exists must have been made by this task; if a name is given, by the task of this name.
-        seed: determines the model's parameters, dropout and the order of rows.
+        seed: determines the model's parameters, dropout and the order of rows; of a stream all
+            seeds have the same rows in the same order, unless the recipe has `one_length`.
         recipe: fields of the recipe to change, such as `steps`.
         options: options of the model to change, such as `num_layers`.
         rows: numbers of rows of splits that differ from the study's.

@@ -11,7 +11,7 @@ import torch
 from synthbench import __version__
 from synthbench.cli.main import _run, commands
 from synthbench.dataset.dataset import DatasetDirectory
-from synthbench.errors import UsageError
+from synthbench.errors import SynthbenchError, UsageError
 from synthbench.evaluation.evaluate import evaluate
 from synthbench.generation.generate import generate
 from synthbench.tasks import registry
@@ -209,6 +209,11 @@ def test_compiled_steps_take_batches_of_one_width_and_evaluation_the_model_itsel
     result = run(tmp_path / "run", data, recipe={"steps": 10}, compile=True)
     assert widths == {4}
     assert result["splits"]["test"]["rows"] == 40
+
+
+def test_a_model_whose_loss_is_no_number_ends_the_run(tmp_path, data):
+    with pytest.raises(SynthbenchError, match=r"^The training loss of 'small' is (nan|inf) by st"):
+        run(tmp_path / "run", data, recipe={"learning_rate": 1e30, "clip": 0})
 
 
 def test_bfloat16_runs_through(tmp_path, data):

@@ -88,7 +88,8 @@ class Recipe:
         by_variant: further options for some of the task's variants.
         variant_steps: other numbers of steps for some of the task's variants.
         weight_decay: AdamW's weight decay.
-        decay_weights_only: no weight decay of biases, LayerNorms, positions and the class token.
+        decay_weights_only: no weight decay of biases and LayerNorms, nor of a ViT's positions
+            and class token; embeddings of tokens and of their places decay.
         beta2: AdamW's decay rate of squared gradients.
         clip: largest norm of the gradient; 0: not clipped.
         label_smoothing: share of the target that is spread evenly over all classes.

@@ -75,6 +75,7 @@ PARITY = Study(
     ),
     departures=(
         "initial weights, AdamW's beta2 and the warm-up of Nanda et al. 2023 (paper: not said)",
+        "learning rate 0.001 (paper: chosen between 0.0001 and 0.01 on one seed; not said which)",
     ),
 )
 
