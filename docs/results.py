@@ -215,7 +215,7 @@ def contrasts_section(comparisons: Sequence[Mapping[str, Any]]) -> str:
     ]
     if undecided:
         most = max(undecided)
-        parts.append(f"The tests do not tell apart shares that differ by up to {most:.2f}.")
+        parts.append(f"The largest difference of shares that was not told apart is {most:.2f}.")
     head = ["models", "measure", "paper", *found, "differ in"]
     tables: dict[str, list[list[str]]] = {}
     for contrast in CONTRASTS:
