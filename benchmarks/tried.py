@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from synthbench.errors import DatasetError
-from synthbench.sampling.plan import make_plan
+from synthbench.generation.planned import PlannedDataset
 from synthbench.tasks.registry import task_from
 from synthbench.training.trials import (
     from_comparison,
@@ -78,8 +78,7 @@ def _as_asked(trial: dict[str, Any]) -> dict[str, Any]:
     if trial["rows"]:
         task = task_from(trial["task"], trial["variant"], trial["parameters"])
         usual = {split.name: split.rows for split in task.splits}
-        plan = make_plan(task, usual, at_most=True)
-        capped = {name: plan.rows(name) for name in usual if plan.rows(name) < usual[name]}
+        capped = {k: n for k, n in PlannedDataset.sizes(task).items() if n < usual[k]}
         trial["rows"] = {k: n for k, n in trial["rows"].items() if n != capped.get(k)}
     return trial
 

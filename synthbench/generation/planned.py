@@ -62,6 +62,17 @@ class PlannedDataset:
         else:
             self.tasks = tuple(self._there.task_like(task) for task in tasks)
 
+    @staticmethod
+    def sizes(task: Task, rows: Mapping[str, int] | None = None) -> dict[str, int]:
+        """How many rows of each split are made: `rows`, and else as many as usual or as there are.
+
+        Raises:
+            UsageError: no such split.
+            ParameterError: more rows than exist.
+        """
+        plan = plan_rows(task, "paper", rows)
+        return {split.name: plan.rows(split.name) for split in task.splits}
+
     def count(self, task: Task, split: str) -> int:
         """How many rows a split has or will have; 0 if there is no such split."""
         if self._there is None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from synthbench.sampling.plan import make_plan
-from synthbench.tasks.base import Task
+from synthbench.generation.planned import PlannedDataset
 from synthbench.tasks.registry import task_from
 from synthbench.training.recipes import STUDIES
 from synthbench.training.recipes.base import Study
@@ -40,11 +39,11 @@ def rows_differences(comparison: Mapping[str, Any]) -> list[str]:
     """The splits that have another number of rows than the paper's."""
     if (study := _published_study(comparison)) is None:
         return []
-    data = comparison["data"]
+    data, sizes = comparison["data"], PlannedDataset.sizes
     unlike: dict[str, list[tuple[int, int]]] = {}
     for variant in dict.fromkeys(line["variant"] for line in comparison["models"]):
-        ours = _rows(task_from(study.task, variant, data["parameters"]), data["rows"])
-        papers = _rows(task_from(study.task, variant, study.parameters), study.rows)
+        ours = sizes(task_from(study.task, variant, data["parameters"]), data["rows"])
+        papers = sizes(task_from(study.task, variant, study.parameters), study.rows)
         for split, count in ours.items():
             if count != papers.get(split, count) and not (split == "train" and streams(comparison)):
                 unlike.setdefault(split, []).append((count, papers[split]))
@@ -53,19 +52,6 @@ def rows_differences(comparison: Mapping[str, Any]) -> list[str]:
         ours_words, papers_words = map(_span, zip(*pairs, strict=True))
         found.append(f"{ours_words} rows of {split} (paper: {papers_words})")
     return found
-
-
-def _span(counts: tuple[int, ...]) -> str:
-    """The numbers of several variants in words."""
-    least, most = min(counts), max(counts)
-    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
-
-
-def _rows(task: Task, changed: Mapping[str, int]) -> dict[str, int]:
-    """The number of rows of every split: all of them, where fewer exist than were asked for."""
-    asked = {split.name: changed.get(split.name, split.rows) for split in task.splits}
-    plan = make_plan(task, asked, at_most=True)
-    return {name: plan.rows(name) for name in asked}
 
 
 def other_departures(comparison: Mapping[str, Any]) -> tuple[str, ...]:
@@ -100,6 +86,12 @@ def _published_study(comparison: Mapping[str, Any]) -> Study | None:
 def _study(comparison: Mapping[str, Any], profile: str) -> Study | None:
     key = (comparison["task"], comparison["study"], profile)
     return next((one for one in STUDIES if (one.task, one.name, one.profile) == key), None)
+
+
+def _span(counts: tuple[int, ...]) -> str:
+    """The numbers of several variants in words."""
+    least, most = min(counts), max(counts)
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
 
 
 def _plain(value: Any) -> str:
