@@ -108,7 +108,7 @@ def _file(path: str, text: bytes) -> Any:
     beside = str(Path(path).parent)
     sys.path.append(beside)
     try:
-        exec(compile(text, path, "exec"), module.__dict__)
+        exec(compile(text, path, "exec", dont_inherit=True), module.__dict__)
     except Exception as error:  # whatever the file raises
         del sys.modules[name]
         raise SynthbenchError(blamed(error, f"import of {path}", path)) from error
