@@ -19,7 +19,8 @@ from synthbench.training.predicting import learn_longest, read_longest
 from synthbench.training.recipes.base import Recipe
 from synthbench.training.setting import Setting, isolated, memory_errors
 
-_CPU = torch.device("cpu")
+#: One thread, because processes that `reproduce` forks later would lack PyTorch's other threads.
+_ONE_THREAD = Setting(threads=1)
 
 
 @dataclasses.dataclass
@@ -27,14 +28,14 @@ class FreshModel:
     """The model of one run with fresh parameters, which `seed` determines.
 
     It stays in the process that built it: sent to another process, it is built there. Its
-    parameters are drawn on the CPU, so that they are the same everywhere, and it is tried on
-    `device`, because layers may have code for GPUs alone.
+    parameters are drawn on the CPU, so that they are the same everywhere, and it is tried as
+    `setting` computes, because layers may have code for GPUs or for bfloat16 alone.
     """
 
     recipe: Recipe
     form: Form
     seed: int
-    device: torch.device = _CPU
+    setting: Setting = _ONE_THREAD
 
     def __post_init__(self) -> None:
         self._built: tuple[nn.Module, Tensor] | None = None
@@ -58,17 +59,16 @@ class FreshModel:
                 f"Recipe label_smoothing={recipe.label_smoothing}: rows without classes allow 0 "
                 "only."
             )
-        # One thread, because processes that `reproduce` forks later would lack PyTorch's others.
-        setting = Setting(self.device, threads=1)
-        with memory_errors(recipe, setting), isolated(self.seed, setting):
+        with memory_errors(recipe, self.setting), isolated(self.seed, self.setting):
             model = build(recipe.model, form, form.sizes(rows), recipe.options)
             random = torch.get_rng_state()
             if recipe.heat is not None and not any(
                 isinstance(one, Attention) for one in model.modules()
             ):
                 raise ParameterError(f"Recipe heat: model {recipe.model!r} has no temperature.")
-            self._try(model.to(self.device), rows)
-        self._built = model.to(_CPU), random
+            with self.setting.autocast(cache=False):
+                self._try(model.to(self.setting.device), rows)
+        self._built = model.to(_ONE_THREAD.device), random
 
     def _try(self, model: nn.Module, rows: Rows) -> None:
         """Whether the model can read, predict and learn."""

@@ -61,14 +61,15 @@ def plan_runs(
     """
     # Processes cannot use a GPU that was used before they were forked.
     alone = min(workers, len(data.tasks) * len(study.recipes) * len(seeds)) == 1
-    tried_on = setting.device if alone else torch.device("cpu")
+    device = setting.device if alone else torch.device("cpu")
+    trial = Setting(device, setting.precision, threads=1)
     chosen = []
     for task, one in itertools.product(data.tasks, study.recipes):
         recipe = one.for_variant(task.variant)
         form = form_of(task, recipe.form or None)
         for seed in seeds:
             directory = directory_of(task.variant, recipe, seed)
-            chosen.append((task, FreshModel(recipe, form, seed, tried_on), directory))
+            chosen.append((task, FreshModel(recipe, form, seed, trial), directory))
     for task, model, directory in chosen:
         directory.check(command_without_data(study, task, model, setting), overwrite)
     for task, model, directory in chosen:

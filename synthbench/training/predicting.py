@@ -89,7 +89,7 @@ def apply(model: Callable[..., Output], batch: Batch, record: Record | None = No
     return model(batch.inputs, batch.lengths, record, batch.positions)
 
 
-@torch.inference_mode()
+@torch.no_grad()  # a layer may keep tensors for training
 def read_longest(model: nn.Module, rows: Rows) -> None:
     """Have a model read the longest of some rows, to see that it can.
 
@@ -118,9 +118,10 @@ def learn_longest(model: nn.Module, rows: Rows, form: Form) -> None:
     with naming_theirs(model, "backward"):
         loss.backward()  # type: ignore[no-untyped-call]
     model.zero_grad(set_to_none=True)
-    for name, one in model.named_buffers():
-        if name in buffers:
-            one.copy_(buffers[name])
+    with torch.no_grad():
+        for name, one in model.named_buffers():
+            if name in buffers and one.shape == buffers[name].shape:  # else a table that has grown
+                one.copy_(buffers[name])
 
 
 def _longest(model: nn.Module, rows: Rows, copies: int) -> Batch:

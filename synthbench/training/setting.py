@@ -39,10 +39,15 @@ class Setting:
     def __post_init__(self) -> None:
         check_names(precision=(self.precision, PRECISIONS))
 
-    def autocast(self) -> torch.autocast:
-        """The context in which the model computes."""
+    def autocast(self, cache: bool = True) -> torch.autocast:
+        """The context in which the model computes.
+
+        `cache`: whether parameters are cast once; not where they change in this context, or where
+        some of what is computed in it has gradients and some has not.
+        """
         dtype: torch.dtype = getattr(torch, self.precision)
-        return torch.autocast(self.device.type, dtype, enabled=dtype is not torch.float32)
+        enabled = dtype is not torch.float32
+        return torch.autocast(self.device.type, dtype, enabled=enabled, cache_enabled=cache)
 
 
 def find_device(name: str) -> torch.device:

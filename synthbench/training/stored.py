@@ -21,8 +21,8 @@ MARK = "(stored)"
 def with_stored(comparison: dict[str, Any], own: Sequence[Recipe]) -> dict[str, Any]:
     """A comparison with a line for each stored model that it has not trained.
 
-    Stored lines are of the same study, variants, parameters, rows and precision. There are none if
-    no model is the user's own.
+    Stored lines are of the same study, variants, parameters, measured rows and precision. There are
+    none if no model is the user's own.
     """
     stored = _read(comparison) if own else None
     if stored is None or _setting(stored) != _setting(comparison):

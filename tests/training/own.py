@@ -61,6 +61,19 @@ class Cut(Layer):
         return NoGradient.apply(states)
 
 
+class Growing(Layer):
+    """Keeps a table that grows with the rows."""
+
+    def __init__(self, width):
+        super().__init__(width)
+        self.register_buffer("table", torch.zeros(0, 1), persistent=False)
+
+    def forward(self, states):
+        if len(self.table) < states.shape[1]:
+            self.table = torch.arange(states.shape[1], device=states.device)[:, None] / 100
+        return self.enter(states) * self.table[: states.shape[1]]
+
+
 class ReadsMask(Layer):
     reads = ("mask",)
 

@@ -14,6 +14,7 @@ from synthbench.training.forms import form_of
 from synthbench.training.fresh import FreshModel
 from synthbench.training.recipes.base import Recipe
 from synthbench.training.reproduce import reproduce
+from synthbench.training.setting import Setting
 from tests.training.making import parameters, run
 
 pytestmark = pytest.mark.usefixtures("study")
@@ -54,7 +55,7 @@ def test_a_model_is_drawn_on_the_cpu_and_tried_where_it_is_trained(monkeypatch):
     monkeypatch.setattr(fresh, "isolated", lambda seed, setting: contextlib.nullcontext())
     monkeypatch.setattr(fresh, "read_longest", lambda model, rows: seen.append("tried"))
     recipe = Recipe("lstm", "lstm", steps=1, options={})
-    FreshModel(recipe, form, 0, device).build(rows)
+    FreshModel(recipe, form, 0, Setting(device, threads=1)).build(rows)
     assert seen == [device, "tried", torch.device("cpu")]
 
 

@@ -214,11 +214,19 @@ def test_only_models_in_which_no_place_sees_what_follows_may_generate(tmp_path):
         "    def forward(self, tokens):\n"
         "        x = self.embed(tokens)\n"
         "        return x.cumsum(1) if self.causal else x + x.mean(1, keepdim=True)\n"
+        "class Flip(Mean):\n"
+        "    def __init__(self, vocabulary, outputs, lowest=0.0):\n"
+        "        super().__init__(vocabulary, outputs)\n"
+        "        self.scale = torch.nn.Parameter(torch.full((8,), lowest))\n"
+        "    def forward(self, tokens):\n"
+        "        return self.embed(tokens.flip(1)) * (1 + self.scale.sqrt().sum())\n"
     )
     place = f"{tmp_path / 'mine.py'}:Mean"
     tried(place)
     with pytest.raises(UsageError, match="sees the tokens that it should predict"):
         tried(place, {"causal": False})
+    with pytest.raises(UsageError, match="sees the tokens that it should predict"):
+        tried(place.replace("Mean", "Flip"))  # moved, its scores are no numbers
     # In other forms they may see all tokens.
     form = form_of(form.task, "masked-lm")
     tensors = form.encode(form.task.rendered(Rounds(form.task, "test").rows(0).block))

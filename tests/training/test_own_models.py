@@ -126,6 +126,13 @@ def test_what_is_wrong_is_named_with_its_line_before_anything_is_written(chosen,
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_a_layer_may_keep_a_table_that_grows(precision, tmp_path, data):
+    chosen = {"model": None, "layer": f"{OWN}:Growing", "options": SMALL, "recipe": SHORT}
+    made = run(tmp_path / "run", data, **chosen, precision=precision)
+    assert made["precision"] == precision
+
+
 def test_a_file_that_cannot_be_imported_is_named_with_its_line(tmp_path):
     for text, message in (
         ("import no_such_thing\n", "line 1, import of .*ModuleNotFoundError"),

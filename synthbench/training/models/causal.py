@@ -26,7 +26,6 @@ def sees_what_follows(model: nn.Module, vocabulary: int, width: int = _WIDTH) ->
         model: a model of tokens whose scores are `(rows, width, outputs)`.
         vocabulary: the number of ids, padding included.
         width: tokens of the longest row that the model has to take.
-
     """
     if any(getattr(one, "sees_what_follows", False) for one in model.modules()):
         return True
@@ -39,26 +38,30 @@ def sees_what_follows(model: nn.Module, vocabulary: int, width: int = _WIDTH) ->
     other = torch.where(places < kept, row, 1 + row % (vocabulary - 1))
     ended = torch.where(places < places[1:, None], row, 0)  # after 1, 2, 3, ... tokens
     lengths = torch.tensor([width, width, *range(1, width)])
+    inputs = torch.cat([row[None], other[None], ended]).to(device)
     was_training = model.training
-    with _moved(parameters):
-        inputs = torch.cat([row[None], other[None], ended]).to(device)
-        whole, *others = model.eval()(inputs, lengths.to(device)).scores.float()
+    for moved in (_MOVED, 0.0):  # parameters that are moved may give scores that are no numbers
+        with _moved(parameters, moved):
+            scores = model.eval()(inputs, lengths.to(device)).scores
+        if scores.isfinite().all():
+            break
     model.train(was_training)
-    limit = _TOLERANCE * (1 + whole.abs().max())
-    return any(
-        bool(((whole - one)[:alike].abs() > limit).any())
+    whole, *others = scores.float()
+    limit = max(_TOLERANCE, 4 * torch.finfo(scores.dtype).eps) * (1 + whole.abs().max())
+    return not all(
+        bool(((whole - one)[:alike].abs() <= limit).all())
         for one, alike in zip(others, (kept, *range(1, width)), strict=True)
     )
 
 
 @contextlib.contextmanager
-def _moved(parameters: list[nn.Parameter]) -> Iterator[None]:
+def _moved(parameters: list[nn.Parameter], far: float) -> Iterator[None]:
     """Move all parameters a little, and back; no random state changes."""
     before = [one.clone() for one in parameters]
     draws = torch.Generator().manual_seed(0)
     for one in parameters:
         if one.is_floating_point():
-            one.add_(torch.randn(one.shape, generator=draws).to(one), alpha=_MOVED)
+            one.add_(torch.randn(one.shape, generator=draws).to(one), alpha=far)
     try:
         yield
     finally:
