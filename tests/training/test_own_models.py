@@ -203,11 +203,12 @@ def test_a_layer_stands_beside_the_stored_figures(tmp_path, monkeypatch, capsys)
     assert _run(commands, words) == 2  # a model of tokens, and rows that are vectors
     assert "reads tokens" in capsys.readouterr().err
     from synthbench.training import recipes
-    from tests.training.making import CTL, STUDY
+    from synthbench.training.stored import with_stored
+    from tests.training.making import STUDY
 
     stored = find_study("ctl")
     quick = stored.__class__(
-        **{**vars(stored), "recipes": STUDY.recipes[1:], "rows": CTL["rows"],
+        **{**vars(stored), "recipes": STUDY.recipes[1:], "rows": {"train": 200},
            "variants": ("forward",), "seeds": 1}
     )  # fmt: skip
     monkeypatch.setattr(recipes, "STUDIES", (quick,))
@@ -222,6 +223,12 @@ def test_a_layer_stands_beside_the_stored_figures(tmp_path, monkeypatch, capsys)
     assert f"--layer {OWN}:Layer" in comparison["command"]
     assert "--option num_layers=1" in comparison["command"]
     assert "ndr (stored)" in (tmp_path / "out" / "ctl-cpu.md").read_text()
+    trained = {**comparison, "models": comparison["models"][:1]}
+    assert len(with_stored(trained, [quick.recipes[0]])["models"]) == len(names)
+    fewer = [{**one, "rows": 20} for one in trained["measures"]]
+    for unlike in ({"precision": "bfloat16"}, {"measures": fewer}):
+        other = {**trained, **unlike}
+        assert with_stored(other, [quick.recipes[0]]) == other
 
 
 @pytest.mark.dev
