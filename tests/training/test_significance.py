@@ -56,19 +56,43 @@ def binomial_p(first, second, rows):
      ((5, 5), (0, 0)), ((5, 5), (10, 10)), ((5, 5), (0, 100)), ((3, 5), (3, 100))],
 )  # fmt: skip
 def test_differences_are_found_as_often_as_the_level_says_where_there_are_none(runs, seeds):
-    """`seeds`: how much more a run of each model varies with its seed than with its rows."""
-    draws, rows, tests = random.Random(0), 1000, 2000
-    deviation = math.sqrt(0.25 / rows)
-    found = []
+    found = [welch(*figures) for figures in alike(runs, seeds)]
+    assert 0.025 < sum(p < 0.05 for p in found) / len(found) < 0.065
+    assert sum(p < 0.005 for p in found) / len(found) < 0.0125
+
+
+def alike(runs, seeds, rows=1000, tests=2000):
+    """Figures of two models with the same share of right rows, all of whose runs answer the same.
+
+    A run varies with its seed so many times as much as with its rows.
+    """
+    draws, deviation = random.Random(0), math.sqrt(0.25 / rows)
     for _ in range(tests):
         figures = []
         for count, more in zip(runs, seeds, strict=True):
             of_rows = draws.gauss(0.5, deviation)
             values = [of_rows + draws.gauss(0, deviation * math.sqrt(more)) for _ in range(count)]
             figures.append(MeanOfRuns(values, rows))
-        found.append(welch(*figures))
-    assert 0.025 < sum(p < 0.05 for p in found) / tests < 0.065
-    assert sum(p < 0.005 for p in found) / tests < 0.0125
+        yield figures
+
+
+def test_one_t_distribution_for_the_sum_of_the_variances_errs():
+    def found(seeds, level, rows_are_known):
+        share = 0
+        for figures in alike((3, 3), seeds):
+            known = sum(one.row_variance for one in figures)
+            parts = [one.seed_variance for one in figures]
+            variance = sum(parts) + known
+            if not rows_are_known:
+                parts = [one.seed_variance + one.row_variance for one in figures]
+            squares = sum(part**2 / 2 for part in parts)
+            freedom = variance**2 / squares if squares else math.inf
+            t = abs(figures[0].mean - figures[1].mean) / math.sqrt(variance)
+            share += 2 * stats.t.sf(t, min(freedom, 1e9)) < level
+        return share / 2000
+
+    assert found((0, 0), 0.05, rows_are_known=False) < 0.01, "Welch's degrees of freedom"
+    assert found((0, 100), 0.005, rows_are_known=True) > 0.02, "Satterthwaite's"
 
 
 def test_more_seeds_on_the_same_rows_do_not_make_the_rows_more():
