@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from synthbench import __version__
+from docs.origins import origin
+from docs.recipes import differences_table, recipe_differences, without_counterpart
 from synthbench.errors import DatasetError
 from synthbench.tasks.registry import list_tasks
 from synthbench.text.tables import Table
@@ -18,7 +18,6 @@ from synthbench.training.comparison import (
     fit_cell,
     fit_words,
     headings,
-    made_with,
     of_one_run,
     ours_and_theirs,
 )
@@ -47,9 +46,6 @@ from synthbench.training.trials import doubled, read_trials
 #: The kinds of sizes that contrasts are told apart by.
 _PAPER, _RULE, _OTHERS = "at the paper's size", "at a size chosen by a rule", "at other sizes"
 _SIZES = (_PAPER, _RULE, _OTHERS)
-_GOLDEN = Path(__file__).parents[1] / "tests" / "golden" / "losses.json"
-#: As in the test of golden trainings: processors round differently.
-_TOLERANCE = 1e-4
 
 
 def read_comparisons(directory: str | Path) -> list[dict[str, Any]]:
@@ -127,7 +123,8 @@ def _section(comparison: Mapping[str, Any]) -> list[str]:
     title = f"### {comparison['task']}, profile {comparison['profile']}"
     if comparison["study"] != "main":
         title += f", study {comparison['study']}: {comparison['title']}"
-    return [title, sizes(comparison), table.markdown(), origin(comparison)]
+    parts = [title, sizes(comparison), table.markdown(), differences_table(comparison)]
+    return [*filter(None, parts), origin(comparison)]
 
 
 def sizes(comparison: Mapping[str, Any]) -> str:
@@ -135,14 +132,15 @@ def sizes(comparison: Mapping[str, Any]) -> str:
     other = "; ".join(other_departures(comparison))
     besides = f" Besides: {other}." if other else ""
     if at_paper_size(comparison):
-        return f"The paper's task and sizes.{besides}"
+        return "The paper's task and sizes" + (f", but for: {other}." if other else ".")
     task, rows = task_differences(comparison), rows_differences(comparison)
     words = f"**Not the paper's task**: {', '.join(task)}." if task else "The paper's task."
     if rows:
         words += f" Other numbers of rows: {', '.join(rows)}."
-    if comparison["profile"] != "paper":
-        profile = comparison["profile"]
-        words += f" Models and training have the sizes of the profile `{profile}`, not the paper's."
+    if unlike := dict.fromkeys(f"`{one.setting}`" for one in recipe_differences(comparison)):
+        words += f" Recipes differ from those of the profile `paper` in {', '.join(unlike)}."
+    if others := without_counterpart(comparison):
+        words += f" Not in the profile `paper`: {', '.join(others)}."
     return words + besides
 
 
@@ -155,45 +153,6 @@ def models_sizes(comparison: Mapping[str, Any]) -> str:
     seeds = sorted({len(line["runs"]) for line in comparison["models"]})
     words = " to ".join(map(str, seeds[:1] + seeds[-1:] * (len(seeds) > 1)))
     return f"{words} seed{'s' if seeds[-1] > 1 else ''}; parameters: {', '.join(named)}."
-
-
-def origin(comparison: Mapping[str, Any]) -> str:
-    """The command, time, machine and code that one comparison was made with."""
-    seconds = comparison["seconds"]
-    taken = f", {seconds:,.0f} s with {comparison['workers']} at once" if seconds else ""
-    other = "" if comparison["synthbench"] == __version__ else f"; this is {__version__}"
-    return (
-        f"`{comparison['command']}`: all runs together {comparison['run_seconds']:,.0f} s{taken}, "
-        f"{made_with(comparison)}{other}. {held(comparison)}"
-    )
-
-
-def held(comparison: Mapping[str, Any]) -> str:
-    """Whether today's code still makes a result, by the golden trainings of its models.
-
-    A stored result has, as `held`, the commit that it was stored with, and what the losses of the
-    golden trainings were with the code of this commit.
-    """
-    if (then := comparison.get("held")) is None:
-        return "It was not held against the golden trainings."
-    golden = json.loads(_GOLDEN.read_text(encoding="utf-8"))["losses"]
-    changed = [
-        model
-        for model, losses in then["losses"].items()
-        if len(losses) != len(golden.get(model, ())) or not all(map(_close, losses, golden[model]))
-    ]
-    stored = f"Stored with commit {then['commit'][:7]} of {then['date']}; "
-    rows = "the stream has other rows of the same distribution today"
-    if changed and then["same_rows"]:
-        return f"{stored}the code of {', '.join(changed)} has changed since."
-    if changed:
-        return f"{stored}{rows}, and golden trainings on it ({', '.join(changed)}) other losses."
-    same = "in the golden trainings that code and today's have the same losses"
-    return f"{stored}{same}{'' if then['same_rows'] else f', but {rows}'}."
-
-
-def _close(one: float, other: float) -> bool:
-    return math.isclose(one, other, rel_tol=_TOLERANCE)
 
 
 # Contrasts.

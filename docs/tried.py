@@ -39,7 +39,7 @@ def tried_section(trials: Sequence[Trial]) -> str:
         "which stand first, a contrast of the paper is reversed."
     ]
     for group, found in groups:
-        parts += [f"## {_title(group[0])}", *map(_reversal, found), _table(group)]
+        parts += [f"## {_title(group[0])}", *map(_reversal, found), _table(pooled(group))]
     return "\n\n".join(parts)
 
 
@@ -58,33 +58,51 @@ def budget_section(trials: Sequence[Trial]) -> str:
     return Table(head, lines, right=range(2, 5)).markdown()
 
 
-def reversals(group: Iterable[Trial]) -> list[tuple[Contrast, float, float, str]]:
-    """The contrasts that trials of one size reverse, with our two figures and what weakens them.
+def pooled(group: Iterable[Trial]) -> list[dict[str, Any]]:
+    """One trial for each setting, with the runs of all of its trials, and its `places`.
 
-    Only models whose figures stood in one place are compared, because they were meant to be.
+    A place is a source with its date: what stood there was seen together.
     """
-    found = {}
-    for trial, other in itertools.permutations(group, 2):
-        if (trial["source"], trial["date"]) != (other["source"], other["date"]):
+    found: dict[str, dict[str, Any]] = {}
+    for trial in group:
+        place, runs = (trial["source"], trial["date"]), trial["runs"]
+        if (known := found.get(setting_of(trial))) is None:
+            found[setting_of(trial)] = {**trial, "runs": [*runs], "places": [place]}
             continue
-        for contrast in CONTRASTS:
-            if (contrast.task, contrast.variant) != (trial["task"], trial["variant"]):
-                continue
-            if contrast.models != (trial["model"], other["model"]):
-                continue
-            higher, lower = (_mean(one, contrast.measure) for one in (trial, other))
-            if contrast.metric in _NO_SHARES or None in (higher, lower):
-                continue
-            if contrast.study == "main" and lower - higher > _REVERSED:
-                weak = _weakness([*trial["runs"], *other["runs"]])
-                found[contrast, trial["source"]] = (contrast, higher, lower, weak)
+        known["runs"] += runs
+        known["places"].append(place)
+        known["source"] += f"; {trial['source']}"
+        known["note"] = "; ".join(filter(None, [known.get("note"), trial.get("note")]))
     return list(found.values())
 
 
-def _weakness(runs: Sequence[Mapping[str, Any]]) -> str:
+def reversals(group: Iterable[Trial]) -> list[tuple[Contrast, float, float, str]]:
+    """The contrasts that settings of one size reverse, with our two figures and what weakens them.
+
+    Only models whose figures stood in one place are compared, because they were meant to be.
+    """
+    found = []
+    for one, other in itertools.permutations(pooled(group), 2):
+        if not set(one["places"]) & set(other["places"]):
+            continue
+        for contrast in CONTRASTS:
+            if (contrast.task, contrast.variant) != (one["task"], one["variant"]):
+                continue
+            if contrast.models != (one["model"], other["model"]):
+                continue
+            higher, lower = (_mean(trial, contrast.measure) for trial in (one, other))
+            if contrast.metric in _NO_SHARES or None in (higher, lower):
+                continue
+            if contrast.study == "main" and lower - higher > _REVERSED:
+                found.append((contrast, higher, lower, _weakness(one["runs"], other["runs"])))
+    return found
+
+
+def _weakness(*both: Sequence[Mapping[str, Any]]) -> str:
     """Why the figures of two models show little, if there are reasons."""
-    reasons = ["one seed each"] if len(runs) == 2 else []
-    reasons += ["not all fitted"] if any(run["fitted"] is False for run in runs) else []
+    seeds = [len({run["seed"] for run in runs}) for runs in both]
+    reasons = ["one seed each"] if max(seeds) == 1 else ["one seed of one"] * (min(seeds) == 1)
+    reasons += ["not all fitted"] * any(run["fitted"] is False for runs in both for run in runs)
     return "".join(f", {reason}" for reason in reasons)
 
 
@@ -117,7 +135,7 @@ def _table(group: Sequence[Trial]) -> str:
             trial["date"],
             f"`{trial['model']}`",
             f"{trial['recipe']['steps']:,}" if "steps" in trial["recipe"] else "",
-            f"{len(trial['runs'])}",
+            _seeds(trial),
             _fit(trial),
             *(_figure(trial, measure) for measure in measures),
             _recipe(trial),
@@ -126,6 +144,12 @@ def _table(group: Sequence[Trial]) -> str:
         for trial in group
     ]
     return Table(head, lines, right=range(2, 5 + len(measures))).markdown()
+
+
+def _seeds(trial: Trial) -> str:
+    """The number of seeds, and that of runs if a seed was run again by other code."""
+    runs, seeds = len(trial["runs"]), len({run["seed"] for run in trial["runs"]})
+    return f"{seeds}" if runs == seeds else f"{seeds} ({runs} runs)"
 
 
 def _fit(trial: Trial) -> str:

@@ -6,11 +6,12 @@ import sys
 
 import pytest
 
+from docs.origins import held, since
+from docs.recipes import recipe_differences
 from docs.results import (
     contrasts_section,
     drawn_models,
     figure,
-    held,
     models_sizes,
     read_comparisons,
     results_section,
@@ -86,11 +87,11 @@ def test_each_comparison_has_a_table_with_parameters_seeds_and_rows(results):
         "### parity, profile paper",
     ]
     assert lines[2].startswith(
-        "The paper's task. Models and training have the sizes of the profile `cpu`, "
-        "not the paper's. Besides: iid is balanced over lengths"
+        "The paper's task. Recipes differ from those of the profile `paper` in `steps`, "
     )
+    assert "Besides: iid is balanced over lengths" in lines[2]
     assert "first column (paper's table 1: from the last)" in lines[2]
-    same = "The paper's task and sizes. Besides: initial weights"  # parity's recipes are the same
+    same = "The paper's task and sizes, but for: initial weights"  # parity's recipes are the same
     assert sum(line.startswith(same) for line in lines) == 2
     assert lines[4] == (
         "| model | variant | parameters | seeds | steps | training rows | iid, 1,000 rows | "
@@ -100,11 +101,55 @@ def test_each_comparison_has_a_table_with_parameters_seeds_and_rows(results):
         "| `ndr` | forward | 43,533 | 2 | 100 | 0.750 | 0.500 ± 0.100 | 0.500 ± 0.100 | "
         "1.000 ± 0.000 |"
     )
-    assert lines[9] == (
+    opened = next(i for i, line in enumerate(lines) if line.startswith("??? note"))
+    assert "    | `steps` | 30,000 | 100 | all |" in lines[opened:]
+    assert (
         "`synthbench reproduce ctl --profile cpu`: all runs together 1,100 s, 61 s with 2 at once, "
         f"A processor, PyTorch 2.4, synthbench {__version__}. "
-        "It was not held against the golden trainings."
+        "It was not held against the golden trainings. "
+        "The recipe has changed since: `steps` of `ndr`, `options` of `ndr`. "
+        "The command makes 48 runs; 4 are here."
+    ) in lines
+
+
+def test_settings_are_compared_with_defaults_by_model_and_by_variant():
+    made = comparison()  # an NDR without options for 100 steps
+    found = {one.setting: one for one in recipe_differences(made)}
+    assert (found["steps"].paper, found["steps"].ours) == ("30,000", "100")
+    assert (found["d_model"].paper, found["d_model"].ours) == ("256", "128"), "the model's default"
+    assert "gate_drop" in found and "copy_gate" not in found, "a switch of the name is no option"
+    made["models"][0]["recipes"] = [{**made["models"][0]["recipes"][0], "steps": 7}]
+    steps = [one for one in recipe_differences(made) if one.setting == "steps"]
+    assert [(one.ours, one.lines) for one in steps] == [
+        ("7", (("ndr", "forward"),)),
+        ("100", (("ndr", "backward"),)),
+    ]
+    assert "| `steps` | 30,000 | 7 | in `forward` |" in results_section([made])
+    unknown = {**made["models"][1], "model": "mine"}
+    assert "Not in the profile `paper`: `mine`." in (
+        results_section([{**made, "models": [made["models"][0], unknown]}])
     )
+
+
+def test_an_option_of_the_name_of_a_field_stays_apart_from_it():
+    stored = next(
+        one
+        for one in read_comparisons(STORED)
+        if (one["task"], one["study"], one["profile"]) == ("mqar", "main", "cpu")
+    )
+    (steps,) = (one for one in recipe_differences(stored) if one.setting == "steps")
+    assert (steps.paper, steps.ours, len(steps.lines)) == ("12,500", "750", 5)
+
+
+def test_every_stored_recipe_can_be_read_again_and_the_command_is_compared_with_its_runs():
+    words = {
+        (one["task"], one["study"]): since(one)
+        for one in read_comparisons(STORED)
+        if one["profile"] == "cpu"
+    }
+    assert words["ctl", "main"] == ""
+    assert words["chomsky", "main"].startswith(" The command makes 225 runs; ")
+    assert not any("recipe" in text for text in words.values()), "a recipe changed after its runs"
 
 
 def test_a_gallery_page_names_seeds_and_parameters():
@@ -121,7 +166,7 @@ def test_headings_say_what_the_figures_are_and_the_table_what_differs_from_the_p
     made["measures"][0] |= {"name": "iid", "metric": "eureka_ratio"}
     made["measures"][2]["metric"] = "eureka_accuracy"
     text = results_section([made])
-    assert "**Not the paper's task**: `modulus` 5 (paper: 10). Models and training " in text
+    assert "**Not the paper's task**: `modulus` 5 (paper: 10). Recipes differ " in text
     made["data"] = {"parameters": {}, "rows": {"test": 7}, "stream": False}
     assert "The paper's task. Other numbers of rows: 7 rows of test (paper: 1,000). " in (
         results_section([made])

@@ -22,7 +22,7 @@ def data_differences(comparison: Mapping[str, Any]) -> list[str]:
 
 def task_differences(comparison: Mapping[str, Any]) -> list[str]:
     """What differs from the paper's task: parameters, and whether training is on fresh rows."""
-    if (study := _published_study(comparison)) is None:
+    if (study := published_study(comparison)) is None:
         return []
     data, paper = comparison["data"], task_from(study.task, None, study.parameters)
     found = [
@@ -37,7 +37,7 @@ def task_differences(comparison: Mapping[str, Any]) -> list[str]:
 
 def rows_differences(comparison: Mapping[str, Any]) -> list[str]:
     """The splits that have another number of rows than the paper's."""
-    if (study := _published_study(comparison)) is None:
+    if (study := published_study(comparison)) is None:
         return []
     data, sizes = comparison["data"], PlannedDataset.sizes
     unlike: dict[str, list[tuple[int, int]]] = {}
@@ -75,7 +75,7 @@ def streams(comparison: Mapping[str, Any]) -> bool:
     return study is not None and study.stream
 
 
-def _published_study(comparison: Mapping[str, Any]) -> Study | None:
+def published_study(comparison: Mapping[str, Any]) -> Study | None:
     """The paper's study that a comparison is held against, None for a study that is not ours."""
     study = _study(comparison, "paper")
     if study is None and _study(comparison, comparison["profile"]):

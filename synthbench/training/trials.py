@@ -92,10 +92,11 @@ def _setting(
     made = task_from(task, variant)
     usual = made.parameters.to_dict()
     own = {split.name: split.rows for split in made.splits if split.evaluation or not stream}
+    rate = recipe.get("learning_rate", _UNSAID["learning_rate"])
     return {
         "task": task,
         "variant": variant,
-        "model": model,
+        "model": model.removesuffix(f"-{rate:g}"),  # which names have in studies of rates
         "parameters": {k: v for k, v in parameters.items() if v != usual.get(k)},
         "rows": {k: count for k, count in rows.items() if count != own.get(k, count)},
         "stream": stream,

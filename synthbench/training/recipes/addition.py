@@ -116,6 +116,10 @@ def _order(name: str) -> Study:
         rows={"train": 10_000, "iid": 10_000, "test": 1_000},
         seeds=3,
         eval_splits=("iid",),
+        departures=(
+            "each row stands alone, with the loss on its answer (program: one stream of "
+            "characters, with the loss on all)",
+        ),
     )
 
 

@@ -102,6 +102,11 @@ PAPER = Study(
         _transformer("transformer", "rotary"),
         _recipe("lstm", "lstm", dropout=0.0, **_RECURRENT),
     ),
+    departures=(
+        "embeddings of tokens (paper: one-hot vectors)",
+        "places behind the end of an answer have no label (paper: the loss counts them)",
+        "means over seeds (paper: the best of up to 150 runs, chosen on test)",
+    ),
 )
 POSITIONS = dataclasses.replace(
     PAPER,

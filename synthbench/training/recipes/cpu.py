@@ -125,6 +125,7 @@ ARITHMETIC = _smaller(
     rows={"train": 50_000, "iid": 500, "validation": 500, "test": 500},
     seeds=3,
     departures=(
+        *ndr.ARITHMETIC.departures,
         "the Transformer has 6 layers (paper: 11), the NDR 12 in training and 14 in evaluation "
         "(paper: 15)",
         _BARE,
@@ -163,7 +164,9 @@ LISTOPS = _smaller(
     rows={"train": 50_000, "iid": 500, "validation": 500, "test": 500},
     seeds=3,
     departures=(
-        "the NDR has 8 layers in training and 10 in evaluation (paper: 20, 24)",
+        *ndr.LISTOPS.departures,
+        "the LSTM has 2 layers (paper: 4), the NDR 8 in training and 10 in evaluation (paper: 20 "
+        "and 24)",
         "the Transformer has no tokens for the beginning and the end of a row (paper: it has)",
         _INITIAL,
         _READOUT,

@@ -50,6 +50,7 @@ PAPER = Study(
         transformer("weight-decay", 1.0, 100_000, **_PUBLISHED),
         transformer("no-decay", 0.0, 100_000, **_PUBLISHED),
     ),
+    departures=("the loss is on the answer alone (program: also on the end token)",),
 )
 CPU = dataclasses.replace(
     PAPER,

@@ -90,6 +90,10 @@ def _paper(name: str, length: int, pairs: int, batch_size: int = 512) -> Study:
         select="validation",
         eval_splits=("validation",),
         seeds=3,
+        departures=(
+            "the rate falls at every step (program: once an epoch)",
+            "the output has weights of its own (program: those of the embedding)",
+        ),
         measures=_MEASURES,
         recipes=tuple(
             _published(model, width, 4 * length, batch_size)
