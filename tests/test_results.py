@@ -405,6 +405,16 @@ def test_figures_from_two_places_are_not_compared(tried):
     assert "**Reversed**" not in tried.tried_section(trials)
 
 
+def test_runs_of_a_setting_are_one_line_wherever_they_were_made(tried):
+    other = setting("lstm", 0.3, source="another file")
+    other["runs"][0]["seed"] = 1
+    again = setting("lstm", 0.5, source="a third file")
+    text = tried.tried_section([setting("lstm", 0.1), other, again, setting("ndr", 0.2)])
+    assert text.startswith("2 settings with 4 runs at 1 sizes; at 1 of them")
+    assert "| `lstm` | 9 | 2 (3 runs) |  | 0.300 |  | a file; another file; a third file |" in text
+    assert "`lstm` 0.300 (paper: 0.74) is above `ndr` 0.200 (paper: 0.98), one seed of one." in text
+
+
 def test_the_budget_counts_settings_runs_and_steps(tried):
     trials = [setting("ndr", 0.5), setting("ndr", 0.6), setting("ndr", 0.6, modulus=3)]
     assert tried.budget_section(trials).splitlines()[-1] == (

@@ -43,7 +43,7 @@ class OutputDirectory:
         """
         ours = {f"{self._mark}.new"}
         try:
-            self._check_path()
+            self.check_path()
             if self._data is not None and self._data.resolve().parent == self.path.resolve():
                 dataset = self._data.resolve()
                 ours |= {dataset.name, staging_of(dataset).name}
@@ -54,8 +54,12 @@ class OutputDirectory:
             raise self._unusable(error) from None
         return claim_output(self.path, self._mark, ours)
 
-    def _check_path(self) -> None:
-        """Refuse a path inside a dataset, behind a file, or in a directory that is read-only."""
+    def check_path(self) -> None:
+        """Refuse a path inside a dataset, behind a file, or in a directory that is read-only.
+
+        Raises:
+            UsageError: says which of these it is.
+        """
         name, target = repr(str(self.path)), self.path.resolve()
         dataset = None if self._data is None else self._data.resolve()
         above = (target, *target.parents)
@@ -121,6 +125,16 @@ class OutputDirectory:
         """
         with files.writing(self.path / name) as beside:
             yield beside
+
+    @contextlib.contextmanager
+    def reading(self, name: str) -> Iterator[Path]:
+        """The path of one of its files; whatever goes wrong in the block is an error that names it.
+
+        Raises:
+            DatasetError: the file is missing, or cannot be read.
+        """
+        with files.reading(self.path / name):
+            yield self.path / name
 
     def write_text(self, name: str, text: str) -> None:
         """Write one of its files; raises as `writing`."""

@@ -91,37 +91,47 @@ def evaluation_batches(rows: Rows, pairs: int) -> Iterator[tuple[NDArray[np.int6
         start = stop
 
 
-class OneLength:
-    """Draws batches whose rows all have one length, with replacement.
+class ByLength:
+    """Draws the rows of batches by their length, with replacement.
 
-    `lengths` has the length of each row, int64 `(rows,)`. If `balanced`, all lengths are equally
-    frequent, otherwise as frequent as among the rows.
-
-    Raises:
-        ParameterError: rows have no length.
+    Args:
+        lengths: the length of each row, int64 `(rows,)`.
+        batch_size: rows of a batch.
+        seed: determines the draws.
+        one_length: whether all rows of a batch have one length.
+        balanced: whether all lengths are equally frequent, or as frequent as among the rows.
     """
 
     def __init__(
-        self, lengths: NDArray[np.int64] | None, batch_size: int, seed: int, balanced: bool
+        self,
+        lengths: NDArray[np.int64],
+        batch_size: int,
+        seed: int,
+        *,
+        one_length: bool,
+        balanced: bool,
     ) -> None:
-        if lengths is None:
-            raise ParameterError("Recipe one_length=true: these rows have no length.")
         self._order = np.argsort(lengths, kind="stable")
         _, self._counts = np.unique(lengths, return_counts=True)
         self._ends = np.cumsum(self._counts)
-        self._batch_size, self._seed, self._balanced = batch_size, seed, balanced
+        self._batch_size, self._seed = batch_size, seed
+        self._drawn, self._balanced = 1 if one_length else batch_size, balanced
 
     def indices(self, step: int) -> NDArray[np.int64]:
         """The rows of a step's batch, int64 `(batch_size,)`."""
-        draws = Draws({"train": "one length", "seed": self._seed}, step)
+        purpose = "one length" if self._drawn == 1 else "lengths"
+        draws = Draws({"train": purpose, "seed": self._seed}, step)
         if self._balanced:
-            length = int(draws.integers(len(self._ends), 1)[0])
+            lengths = draws.integers(len(self._ends), self._drawn)
         else:
-            row = draws.integers(len(self._order), 1)
-            length = int(np.searchsorted(self._ends, row, side="right")[0])
-        count = int(self._counts[length])
-        indices = draws.integers(count, self._batch_size) + self._ends[length] - count
-        rows: NDArray[np.int64] = self._order[indices]
+            row = draws.integers(len(self._order), self._drawn)
+            lengths = np.searchsorted(self._ends, row, side="right")
+        counts = self._counts[lengths]
+        if len(counts) == 1:
+            places = draws.integers(int(counts[0]), self._batch_size)
+        else:
+            places = draws.below(counts)
+        rows: NDArray[np.int64] = self._order[places + self._ends[lengths] - counts]
         return rows
 
 
@@ -132,7 +142,7 @@ class EpochBatches:
         rows: the split; batches are on its device.
         batch_size: rows of a batch, at most those of the split.
         seed: determines the order.
-        one_length: all rows of a batch have one length; see `OneLength`.
+        one_length: all rows of a batch have one length; see `ByLength`.
         fixed_width: pad every batch to the split's longest row, for compiled models.
         balanced: all lengths are equally frequent; without `one_length`, an epoch repeats rows of
             rarer lengths.
@@ -141,7 +151,7 @@ class EpochBatches:
         rows: the number of rows in an epoch.
 
     Raises:
-        ParameterError: `one_length` where rows have no length.
+        ParameterError: `one_length` or `balanced` where rows have no length.
     """
 
     def __init__(
@@ -154,9 +164,14 @@ class EpochBatches:
         fixed_width: bool = False,
         balanced: bool = False,
     ) -> None:
+        check_lengths(rows, one_length, balanced)
         self._table = rows
         self._lengths = lengths = None if rows.lengths is None else rows.lengths.cpu().numpy()
-        self._one_length = OneLength(lengths, batch_size, seed, balanced) if one_length else None
+        self._one_length: ByLength | None = None
+        if one_length and lengths is not None:
+            self._one_length = ByLength(
+                lengths, batch_size, seed, one_length=True, balanced=balanced
+            )
         self._trained_on = _entries(len(rows), lengths, balanced)
         # One length a batch is balanced by its own draws.
         self._entries = np.arange(len(rows)) if one_length else self._trained_on
@@ -199,6 +214,17 @@ class EpochBatches:
         return np.concatenate(parts)
 
 
+def check_lengths(rows: Rows, one_length: bool, balanced: bool) -> None:
+    """Check that rows have a length, if batches depend on it.
+
+    Raises:
+        ParameterError: they have none.
+    """
+    if rows.lengths is None and (one_length or balanced):
+        asked = "one_length" if one_length else "balanced"
+        raise ParameterError(f"Recipe {asked}=true: these rows have no length; allowed is false.")
+
+
 def _entries(rows: int, lengths: NDArray[np.int64] | None, balanced: bool) -> NDArray[np.int64]:
     """All rows once or, if `balanced`, length by length with as many entries for each length.
 
@@ -226,7 +252,7 @@ class StreamBatches:
 
     `table` gives a round of `source` by its number, as `Rounds.tables` does, and `rows` is the
     number of rows that count as an epoch. Each step has the next rows of the stream, or, with
-    `one_length`, rows drawn from a round; `seed` and `balanced` are those of `OneLength`.
+    `one_length` or `balanced`, rows that `ByLength` draws from a round.
     """
 
     def __init__(
@@ -245,7 +271,7 @@ class StreamBatches:
         self._source, self._table = source, table
         self._batch_size, self._form = batch_size, form
         self._device, self.rows = device, rows
-        self._seed, self._one_length, self._balanced = seed, one_length, balanced
+        self._seed, self._drawn = seed, {"one_length": one_length, "balanced": balanced}
         self._round = functools.lru_cache(maxsize=2)(self._encoded_round)
 
     def batch(self, step: int) -> Batch:
@@ -266,16 +292,15 @@ class StreamBatches:
     def sample(self, count: int) -> Rows:
         """Rows of the beginning of the stream, at most `count`, as often as they are trained on."""
         rows, lengths, chosen = self._encoded_round(0)
-        if chosen is None or not self._balanced:
+        if chosen is None or not self._drawn["balanced"]:
             return rows.select(slice(count))
         return rows.select(_spaced(_entries(len(rows), lengths, balanced=True), count))
 
-    def _encoded_round(
-        self, number: int
-    ) -> tuple[Rows, NDArray[np.int64] | None, OneLength | None]:
+    def _encoded_round(self, number: int) -> tuple[Rows, NDArray[np.int64] | None, ByLength | None]:
         rows = self._form.encode_table(self._table(number))
         lengths = None if rows.lengths is None else rows.lengths.numpy()
+        check_lengths(rows, **self._drawn)
         chosen = None
-        if self._one_length:
-            chosen = OneLength(lengths, self._batch_size, self._seed, self._balanced)
+        if lengths is not None and any(self._drawn.values()):
+            chosen = ByLength(lengths, self._batch_size, self._seed, **self._drawn)
         return rows.to(self._device), lengths, chosen

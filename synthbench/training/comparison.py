@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from synthbench.tasks.registry import as_tasks
+from synthbench.generation.planned import PlannedDataset
+from synthbench.tasks.registry import as_tasks, task_from
 from synthbench.text.tables import Table, captioned
 from synthbench.training.cells import cell, heading
 from synthbench.training.contrast_tables import contrasts_markdown, contrasts_notes
@@ -47,8 +48,8 @@ def compare(study: Study, results: Mapping[tuple[str, str], Sequence[Json]]) -> 
         "data": {
             "parameters": parameters,
             "changed": {name: parameters[name] for name in study.parameters},
-            "rows": dict(study.rows),
-            "stream": study.stream,
+            "rows": _rows(study, results),
+            "stream": first["stream"],
         },
         "precision": first["precision"],
         "machine": first["machine"],
@@ -58,7 +59,7 @@ def compare(study: Study, results: Mapping[tuple[str, str], Sequence[Json]]) -> 
                 "name": one.name,
                 "metric": one.metric,
                 "headline": one.headline,
-                "rows": _report(one, first)["rows"],
+                "rows": _alike(_report(one, runs[0])["rows"] for runs in results.values()),
             }
             for one in study.measures
         ],
@@ -66,6 +67,25 @@ def compare(study: Study, results: Mapping[tuple[str, str], Sequence[Json]]) -> 
             _line(study, variant, title, runs) for (variant, title), runs in results.items()
         ],
     }
+
+
+def _rows(study: Study, results: Mapping[tuple[str, str], Sequence[Json]]) -> dict[str, int]:
+    """The rows of splits that the study asks for, or that the runs had where these differ."""
+    other: dict[str, int] = {}
+    for (variant, _), (run, *_) in results.items():
+        task = task_from(study.task, variant, run["data"]["parameters"])
+        planned = PlannedDataset.sizes(task, study.rows_made)
+        had = run.get("rows") or {name: one["rows"] for name, one in run["splits"].items()}
+        unread = "train" if run["stream"] else ""
+        for split, count in had.items():
+            if count != planned.get(split) and split != unread:
+                other[split] = min(count, other.get(split, count))  # so many every variant has
+    return {**study.rows, **other}
+
+
+def _alike(counts: Iterable[int]) -> int | None:
+    """The number that all are, None if they differ."""
+    return next(iter(found)) if len(found := set(counts)) == 1 else None
 
 
 def _line(study: Study, variant: str, title: str, runs: Sequence[Json]) -> dict[str, Any]:
@@ -80,6 +100,7 @@ def _line(study: Study, variant: str, title: str, runs: Sequence[Json]) -> dict[
             "mean": statistics.fmean(known) if known else None,
             "deviation": statistics.stdev(known) if len(known) > 1 else None,  # of a sample
             "values": values,
+            "rows": _report(measure, runs[0])["rows"],
             "published": published and published.to_dict(),
         }
     return {
@@ -89,7 +110,11 @@ def _line(study: Study, variant: str, title: str, runs: Sequence[Json]) -> dict[
         "model_parameters": runs[0]["model_parameters"],
         "measures": measures,
         "by_bucket": _by_bucket(study.task, runs),
-        "runs": [{name: run.get(name) for name in _KEPT} for run in runs],
+        "runs": [
+            {name: run.get(name) for name in _KEPT}
+            | ({"recipe": run["recipe"]["name"]} if len(recipes) > 1 else {})
+            for run in runs
+        ],
     }
 
 

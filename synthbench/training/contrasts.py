@@ -14,10 +14,9 @@ import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from synthbench.tasks.registry import task_from
 from synthbench.training.models import MODELS
 from synthbench.training.recipes import STUDIES
-from synthbench.training.recipes.base import Measure, Published, Study
+from synthbench.training.recipes.base import Published, Study
 from synthbench.training.significance import LEVEL, MeanOfRuns, fisher, holm, welch
 from synthbench.training.train_fit import NOT_FITTED, state_of
 
@@ -156,11 +155,8 @@ def _compare(contrast: Contrast, comparison: Mapping[str, Any]) -> Finding:
     measure = next((m for m in comparison["measures"] if m["name"] == contrast.measure), None)
     if measure is None or lines[0] is None or lines[1] is None:
         return Finding(contrast, NOT_RUN)
-    rows = measured_rows(comparison, measure)
     figures = tuple(
-        MeanOfRuns([v for v in line["measures"][contrast.measure]["values"] if v is not None], rows)
-        for line in lines
-        if line
+        _mean_of_runs(line["measures"][contrast.measure], measure) for line in lines if line
     )
     profile = comparison["profile"]
     common = {"profile": profile, "unlike": unlike(lines[0], lines[1])}
@@ -177,6 +173,13 @@ def _compare(contrast: Contrast, comparison: Mapping[str, Any]) -> Finding:
     if fewest < (_EXACT_RUNS if metric == "eureka_ratio" else _RUNS):
         return dataclasses.replace(found, state=TOO_FEW)
     return dataclasses.replace(found, p=_chance(metric, *figures))
+
+
+def _mean_of_runs(figure: Mapping[str, Any], measure: Mapping[str, Any]) -> MeanOfRuns:
+    """One figure, with the rows that a share is taken on."""
+    known = [value for value in figure["values"] if value is not None]
+    rows = figure.get("rows") or measure.get("rows")  # a line of its own, if variants differ
+    return MeanOfRuns(known, None if measure["metric"] in NO_SHARES else rows)
 
 
 def _chance(metric: str, first: MeanOfRuns, second: MeanOfRuns) -> float:
@@ -198,30 +201,6 @@ def _line(
             found: Mapping[str, Any] | None = line if same else None
             return found
     return None
-
-
-def measured_rows(comparison: Mapping[str, Any], measure: Mapping[str, Any]) -> int | None:
-    """The number of rows that a share is taken on; None for what is no share of rows.
-
-    Files of older versions do not say it; theirs is what the study has asked for.
-    """
-    if measure["metric"] in NO_SHARES:
-        return None
-    if "rows" in measure:
-        counted: int | None = measure["rows"]
-        return counted
-    known = _measure(comparison["task"], measure["name"])
-    if known is None:
-        return None
-    task = task_from(comparison["task"], None, comparison["data"]["parameters"])
-    split = task.split(known.split)
-    rows: int = comparison["data"]["rows"].get(split.name, split.rows)
-    return rows if known.where is None else rows // len(split.buckets)
-
-
-def _measure(task: str, name: str) -> Measure | None:
-    every = (one for study in STUDIES if study.task == task for one in study.measures)
-    return next((one for one in every if one.name == name), None)
 
 
 def unlike(first: Mapping[str, Any], second: Mapping[str, Any]) -> tuple[str, ...]:

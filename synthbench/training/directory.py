@@ -12,13 +12,13 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-import pickle
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from synthbench.dataset.output import OutputDirectory
-from synthbench.errors import DatasetError, UsageError
+from synthbench.errors import DatasetError, SynthbenchError, UsageError
 
 if TYPE_CHECKING:
     import torch
@@ -64,6 +64,19 @@ class RunDirectory:
         if not overwrite:
             self.output.check_same("run", begun, command)
 
+    def holds(self, command: dict[str, Any]) -> bool:
+        """Whether a run of this command is here, and all that it has written can be read."""
+        import torch
+
+        if not (self.path / RUN).is_file():
+            return False
+        try:
+            self.check(command)
+            self.metrics()
+            return bool(self.result or self.load(torch.device("cpu")))
+        except SynthbenchError:
+            return False
+
     @contextlib.contextmanager
     def open(self, command: dict[str, Any], overwrite: bool = False) -> Iterator[None]:
         """Lock the directory for a run; arguments are those of `check`.
@@ -96,8 +109,17 @@ class RunDirectory:
 
     @property
     def result(self) -> dict[str, Any] | None:
-        """The result, None before the run is finished."""
-        return self._json(_RESULT) if (self.path / _RESULT).is_file() else None
+        """The result, None before the run is finished.
+
+        Raises:
+            DatasetError: the file cannot be read, or holds something else.
+        """
+        if not (self.path / _RESULT).is_file():
+            return None
+        result = self._json(_RESULT)
+        if not isinstance(result, dict) or not {"recipe", "splits", "fit"} <= result.keys():
+            raise DatasetError(f"{self.path / _RESULT} is no result; start again with --overwrite.")
+        return result
 
     def finish(self, model: dict[str, Any], result: dict[str, Any]) -> None:
         """Write the chosen parameters and the result, and remove the checkpoint."""
@@ -120,16 +142,16 @@ class RunDirectory:
         """
         import torch
 
-        file = self.path / name
-        try:
-            state: dict[str, Any] = torch.load(file, map_location=device, weights_only=True)
-        except FileNotFoundError:
+        if not (self.path / name).is_file():
             return None
-        except (OSError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
-            reason = str(error).splitlines()[0]
-            raise DatasetError(
-                f"{file} cannot be read ({reason}); start again with --overwrite."
-            ) from None
+        try:
+            with self.output.reading(name) as file, zipfile.ZipFile(file) as parts:
+                damaged = parts.testzip()  # PyTorch does not look
+                state = torch.load(file, map_location=device, weights_only=True)
+        except DatasetError as error:
+            raise DatasetError(f"{error}; start again with --overwrite.") from None
+        if damaged is not None or not isinstance(state, dict):
+            raise DatasetError(f"{file} is damaged; start again with --overwrite.")
         return state
 
     def metrics(self) -> list[dict[str, Any]]:
@@ -138,10 +160,11 @@ class RunDirectory:
         Raises:
             DatasetError: a line that cannot be read.
         """
-        try:
-            return [json.loads(line) for line in self._lines()]
-        except ValueError as error:
-            raise DatasetError(f"{self.path / _METRICS} cannot be read: {error}") from None
+        with self.output.reading(_METRICS):
+            measured = [json.loads(line) for line in self._lines()]
+            for one in measured:
+                int(one["step"])
+        return measured
 
     def _lines(self) -> list[str]:
         """The lines of the metrics without a last line that was not written to its end."""
@@ -154,7 +177,7 @@ class RunDirectory:
     @property
     def last_step(self) -> int:
         """The last step that was noted, 0 if there is none that can be read."""
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
             lines = self._lines()
             return int(json.loads(lines[-1])["step"]) if lines else 0
         return 0
@@ -170,15 +193,14 @@ class RunDirectory:
 
     def forget_after(self, step: int) -> None:
         """Remove the measurements after a step, because the steps that follow are taken again."""
-        file = self.path / _METRICS
-        if file.is_file():
-            lines = zip(self._lines(), self.metrics(), strict=True)
-            kept = [f"{line}\n" for line, measured in lines if measured["step"] <= step]
-            file.write_text("".join(kept), encoding="utf-8")
+        if not (self.path / _METRICS).is_file():
+            return
+        measured = self.metrics()
+        lines = zip(self._lines(), measured, strict=True)
+        kept = [f"{line}\n" for line, one in lines if one["step"] <= step]
+        self.output.write_text(_METRICS, "".join(kept))
 
     def _json(self, name: str) -> dict[str, Any]:
-        try:
-            values: dict[str, Any] = json.loads((self.path / name).read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise DatasetError(f"{self.path / name} cannot be read: {error}") from None
+        with self.output.reading(name) as file:
+            values: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         return values

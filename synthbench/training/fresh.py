@@ -5,22 +5,31 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-import torch
-from torch import Tensor, nn
+from torch import nn
 
-from synthbench.errors import ParameterError, UsageError
+from synthbench.errors import ParameterError, SynthbenchError, UsageError
+from synthbench.training.batches import check_lengths
 from synthbench.training.forms import Form
 from synthbench.training.forms.rows import Rows
 from synthbench.training.layers.attention import Attention
+from synthbench.training.layers.halting import Halting
 from synthbench.training.models import build
 from synthbench.training.models.causal import sees_what_follows
-from synthbench.training.models.foreign import theirs
-from synthbench.training.predicting import learn_longest, read_longest
+from synthbench.training.models.foreign import line_of_theirs, theirs
+from synthbench.training.predicting import learn_longest, mixes_rows, read_longest
 from synthbench.training.recipes.base import Recipe
-from synthbench.training.setting import Setting, isolated, memory_errors
+from synthbench.training.setting import (
+    Setting,
+    isolated,
+    memory_errors,
+    random_state,
+    set_random_state,
+)
 
 #: One thread, because processes that `reproduce` forks later would lack PyTorch's other threads.
 _ONE_THREAD = Setting(threads=1)
+#: By how much the scores of a row may differ in batches of other sizes, as a share of the largest.
+_PRECISIONS = {"float32": 1e-3, "bfloat16": 0.1}
 
 
 @dataclasses.dataclass
@@ -38,7 +47,7 @@ class FreshModel:
     setting: Setting = _ONE_THREAD
 
     def __post_init__(self) -> None:
-        self._built: tuple[nn.Module, Tensor] | None = None
+        self._built: tuple[nn.Module, tuple[Any, ...]] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_built": None}
@@ -59,16 +68,25 @@ class FreshModel:
                 f"Recipe label_smoothing={recipe.label_smoothing}: rows without classes allow 0 "
                 "only."
             )
+        check_lengths(rows, recipe.one_length, recipe.balanced)
         with memory_errors(recipe, self.setting), isolated(self.seed, self.setting):
             model = build(recipe.model, form, form.sizes(rows), recipe.options)
-            random = torch.get_rng_state()
-            if recipe.heat is not None and not any(
-                isinstance(one, Attention) for one in model.modules()
-            ):
-                raise ParameterError(f"Recipe heat: model {recipe.model!r} has no temperature.")
+            random = random_state()
+            self._check_parts(model)
             with self.setting.autocast(cache=False):
                 self._try(model.to(self.setting.device), rows)
         self._built = model.to(_ONE_THREAD.device), random
+
+    def _check_parts(self, model: nn.Module) -> None:
+        """Whether the model has the parts that the recipe speaks of."""
+        recipe, parts = self.recipe, {type(part) for part in model.modules()}
+        for asked, part, lacks in (
+            (recipe.heat is not None, Attention, "heat: model {} has no temperature"),
+            (recipe.balance_gradients, Attention, "balance_gradients: model {} has no attention"),
+            (recipe.ponder > 0, Halting, "ponder: model {} does not halt"),
+        ):
+            if asked and part not in parts:
+                raise ParameterError(f"Recipe {lacks.format(repr(recipe.model))}.")
 
     def _try(self, model: nn.Module, rows: Rows) -> None:
         """Whether the model can read, predict and learn."""
@@ -82,16 +100,24 @@ class FreshModel:
                     "causal-lm needs a model in which no place sees what follows it, such as "
                     "causal-transformer."
                 )
-        if theirs(model) is not None:
-            learn_longest(model, rows, self.form)
+        if (part := theirs(model)) is None:
+            return
+        precision = _PRECISIONS[self.setting.precision]
+        if mixes_rows(model, rows, precision):
+            raise SynthbenchError(
+                f"{line_of_theirs(model)}the scores of a row depend on the other rows of its "
+                f"batch: {type(part).__name__} has to treat each row by itself, with rows as the "
+                "first axis (PyTorch's recurrent layers: --option batch_first=true)."
+            )
+        learn_longest(model, rows, self.form)
 
     def take(self, rows: Rows) -> nn.Module:
-        """Hand the model over, and give PyTorch the random state that it had after `build`."""
+        """Hand the model over, and go back to the random state that followed `build`."""
         if self._built is None:
             self.build(rows)
         assert self._built is not None
         (model, random), self._built = self._built, None
-        torch.set_rng_state(random)
+        set_random_state(random)
         return model
 
     def forget(self) -> None:

@@ -193,12 +193,17 @@ class Loop:
             try:
                 self.model.load_state_dict(state["model"])
                 self.optimizer.load_state_dict(state["optimizer"])
-            except (RuntimeError, ValueError) as error:
+            except (RuntimeError, ValueError, LookupError, TypeError, AttributeError) as error:
                 raise SynthbenchError(
                     f"The checkpoint in {self.directory.path} is of another model than "
-                    f"{self.recipe.name!r}: {str(error).splitlines()[0]}"
+                    f"{self.recipe.name!r}: {' '.join(str(error).split())[:200]}"
                 ) from error
             self.step, self.seconds = state["step"], state["seconds"]
+            if self.directory.last_step < self.step:
+                raise SynthbenchError(
+                    f"The metrics in {self.directory.path} end before step {self.step}, that of "
+                    "the checkpoint; start again with --overwrite."
+                )
             torch.set_rng_state(state["random"].cpu())
             if state["random_cuda"] is not None and self.setting.device.type == "cuda":
                 torch.cuda.set_rng_state(state["random_cuda"].cpu(), self.setting.device)

@@ -30,7 +30,7 @@ def task_differences(comparison: Mapping[str, Any]) -> list[str]:
         for name, theirs in paper.parameters.to_dict().items()
         if _plain(ours := data["parameters"].get(name, theirs)) != _plain(theirs)
     ]
-    if streams(comparison) and not study.stream:
+    if comparison["data"]["stream"] and not study.stream:
         found.append("fresh rows in every step (paper: its train split)")
     return found
 
@@ -40,12 +40,13 @@ def rows_differences(comparison: Mapping[str, Any]) -> list[str]:
     if (study := published_study(comparison)) is None:
         return []
     data, sizes = comparison["data"], PlannedDataset.sizes
+    unread = "train" if data["stream"] else ""
     unlike: dict[str, list[tuple[int, int]]] = {}
     for variant in dict.fromkeys(line["variant"] for line in comparison["models"]):
         ours = sizes(task_from(study.task, variant, data["parameters"]), data["rows"])
         papers = sizes(task_from(study.task, variant, study.parameters), study.rows)
         for split, count in ours.items():
-            if count != papers.get(split, count) and not (split == "train" and streams(comparison)):
+            if count != papers.get(split, count) and split != unread:
                 unlike.setdefault(split, []).append((count, papers[split]))
     found = []
     for split, pairs in unlike.items():
@@ -65,14 +66,6 @@ def at_paper_size(comparison: Mapping[str, Any]) -> bool:
     ours, papers = (_study(comparison, profile) for profile in (comparison["profile"], "paper"))
     same = comparison["profile"] == "paper" or (ours and papers and ours.recipes == papers.recipes)
     return bool(same) and not data_differences(comparison)
-
-
-def streams(comparison: Mapping[str, Any]) -> bool:
-    """Whether the runs were trained on fresh rows; of older files, whether the study is."""
-    if "stream" in comparison["data"]:
-        return bool(comparison["data"]["stream"])
-    study = _study(comparison, comparison["profile"])
-    return study is not None and study.stream
 
 
 def published_study(comparison: Mapping[str, Any]) -> Study | None:

@@ -24,6 +24,8 @@ from synthbench.training.setting import Setting
 
 #: Seconds between two looks at what runs in other processes have noted.
 _LOOK = 1.0
+#: More fresh rows than that are no batch: they would not fit into memory as numbers.
+_LARGEST_BATCH = 1 << 20
 
 
 def plan_runs(
@@ -35,6 +37,7 @@ def plan_runs(
     *,
     workers: int,
     overwrite: bool,
+    again: bool,
     progress: bool,
 ) -> list[Run]:
     """The runs of each variant, recipe and seed.
@@ -51,6 +54,7 @@ def plan_runs(
         directory_of: gives a run's directory from variant, recipe and seed.
         workers: how many processes make the dataset.
         overwrite: replace other runs, and an interrupted dataset of another command.
+        again: with `overwrite`, replace runs of the same command, too.
         progress: show a bar while the dataset is made.
 
     Raises:
@@ -77,7 +81,7 @@ def plan_runs(
             _check(study, data, task, model)
     dataset = data.make(workers=workers, overwrite=overwrite, progress=progress)
     return [
-        Run(study, dataset, task, model, setting, directory, overwrite)
+        Run(study, dataset, task, model, setting, directory, overwrite, again)
         for task, model, directory in chosen
     ]
 
@@ -87,6 +91,11 @@ def _check(study: Study, data: PlannedDataset, task: Task, model: FreshModel) ->
     recipe, train_rows = model.recipe, data.count(task, "train")
     if recipe.steps and study.stream:
         Rounds(task, "train")  # checks that there are rows
+        if recipe.batch_size > _LARGEST_BATCH:
+            raise UsageError(
+                f"Batch size {recipe.batch_size:,} on fresh rows: allowed are 1 to "
+                f"{_LARGEST_BATCH:,}."
+            )
     elif recipe.steps and not 1 <= recipe.batch_size <= train_rows:
         raise UsageError(
             f"Batch size {recipe.batch_size}: train has {train_rows:,} rows; allowed are 1 "

@@ -17,7 +17,7 @@ from synthbench.text.progress import progress_bar
 from synthbench.training.batches import evaluation_batches, take
 from synthbench.training.forms.form import Form
 from synthbench.training.forms.rows import Batch, Rows
-from synthbench.training.models.foreign import line_of_theirs, naming_theirs
+from synthbench.training.models.foreign import line_of_theirs, naming_theirs, theirs
 from synthbench.training.models.output import Output, Record
 from synthbench.training.setting import Setting
 
@@ -104,19 +104,44 @@ def read_longest(model: nn.Module, rows: Rows) -> None:
         )
 
 
+@torch.no_grad()
+def mixes_rows(model: nn.Module, rows: Rows, precision: float) -> bool:
+    """Whether a model's scores of a row depend on the rows beside it in a batch.
+
+    `precision`: by how much scores may differ, as a share of the largest. Models that answer the
+    same row differently each time are taken for random, not for mixing.
+    """
+    model.eval()
+    alone, beside = _longest(model, rows, copies=1), _longest(model, rows, copies=3)
+    others = beside.inputs.flip(1)
+    others[1] = beside.inputs[1]
+    first, again = (apply(model, alone).scores[0] for _ in range(2))
+    within = apply(model, beside._replace(inputs=others)).scores[1]
+    largest = float(first.abs().max())
+    same = bool(((first - within).abs() <= precision * largest).all())
+    return torch.equal(first, again) and not same
+
+
 def learn_longest(model: nn.Module, rows: Rows, form: Form) -> None:
     """Have a model from elsewhere compute gradients on the longest of some rows.
 
     It is left as it was; PyTorch's random state is not.
 
     Raises:
-        SynthbenchError: it cannot.
+        SynthbenchError: it cannot, or none of its parameters gets a gradient.
     """
     buffers = {name: one.clone() for name, one in model.named_buffers()}
     batch = _longest(model, rows, copies=2)  # statistics over a batch need two
     loss = form.loss(apply(model.train(), batch).scores, batch)
     with naming_theirs(model, "backward"):
         loss.backward()  # type: ignore[no-untyped-call]
+    part = theirs(model)
+    learned = [] if part is None else [one for one in part.parameters() if one.requires_grad]
+    if learned and all(one.grad is None for one in learned):
+        raise SynthbenchError(
+            f"{line_of_theirs(model)}no parameter of {type(part).__name__} gets a gradient, so it "
+            "would learn nothing: look for detach(), no_grad() or item()."
+        )
     model.zero_grad(set_to_none=True)
     with torch.no_grad():
         for name, one in model.named_buffers():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
 import time
 from collections.abc import Mapping, Sequence
 from os import PathLike
@@ -22,7 +23,7 @@ from synthbench.training.models import LAYER
 from synthbench.training.options import check_computing
 from synthbench.training.recipes import find_study
 from synthbench.training.recipes.base import Recipe, Study
-from synthbench.training.recipes.borrowed import own_recipes
+from synthbench.training.recipes.borrowed import named, own_recipes
 from synthbench.training.stored import with_stored
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def reproduce(
             task in several variants.
         profile: sizes of the recipes: "cpu" (two cores, about an hour a model at most), "paper", or
             "quick" (a minute, for a first look; its figures mean nothing).
-        study: "main", or the name of an ablation.
+        study: "main", or the name of another of the task: an ablation, or another size.
         models: names of models, or your own, as in `train`; default: all of the study, or none
             of it if there are layers.
         layers: layers of your own, as in `train`; each is one more line. Beside models of your own
@@ -81,7 +82,7 @@ def reproduce(
         compile: compile the training step with `torch.compile`.
         workers: how many runs at once, each with one thread, at most 256; default: the usable
             cores, but 1 on a GPU or in a daemonic process.
-        overwrite: replace runs of other recipes in `out`.
+        overwrite: replace runs of other recipes in `out`, and runs with files that cannot be read.
         progress: show a bar on standard error, if that is a terminal.
 
     Returns:
@@ -99,7 +100,7 @@ def reproduce(
         >>> data = synthbench.generate(both, out="data", rows={"test": 4})
         >>> comparison = synthbench.reproduce("clusters", models=["clusters-dnas"], dataset="data")
         >>> comparison["command"]
-        'synthbench reproduce clusters --profile cpu --model clusters-dnas'
+        'synthbench reproduce clusters --profile cpu --model clusters-dnas --dataset data'
     """
     started = time.perf_counter()
     most = check_workers(workers)
@@ -132,6 +133,7 @@ def reproduce(
         lambda variant, recipe, seed: RunDirectory(path / variant / recipe.name / f"seed-{seed}"),
         workers=workers,
         overwrite=overwrite,
+        again=False,
         progress=progress,
     )
     output.make()
@@ -142,7 +144,7 @@ def reproduce(
     for run, result in zip(runs, results, strict=True):
         by_line.setdefault((run.task.variant, run.recipe.title), []).append(result)
     comparison = {
-        "command": _command(whole, chosen, setting),
+        "command": _command(whole, chosen, setting, dataset),
         **with_stored(compare(chosen, by_line), own),
         "workers": workers,
         "seconds": None if continued else round(time.perf_counter() - started, 1),
@@ -164,16 +166,18 @@ def _narrowed(
     """The part of a study that is asked for."""
     if seeds is not None:
         check_whole_number("Seeds", seeds, least=1)
-    wanted = [one.title for one in study.recipes] if not (models or own) else models or ()
+    wanted = [one for model in models or () for one in named(study, model)]
     return dataclasses.replace(
         study.of(tasks) if tasks else study,
-        recipes=(*(one for one in study.recipes if one.title in wanted), *own),
+        recipes=(*(one for one in study.recipes if not (models or own) or one in wanted), *own),
         seeds=seeds or study.seeds,
         stream=study.stream if stream is None else stream,
     )
 
 
-def _command(whole: Study, study: Study, setting: Setting) -> str:
+def _command(
+    whole: Study, study: Study, setting: Setting, dataset: str | PathLike[str] | None
+) -> str:
     """The command that makes this comparison again, of part of a whole study."""
     words = ["synthbench reproduce", study.task, f"--profile {study.profile}"]
     if study.name != "main":
@@ -193,6 +197,8 @@ def _command(whole: Study, study: Study, setting: Setting) -> str:
         words.append(f"--seeds {study.seeds}")
     if study.stream != whole.stream:
         words.append("--stream" if study.stream else "--no-stream")
+    if dataset is not None:
+        words.append(f"--dataset {shlex.quote(str(dataset))}")
     if setting.device.type != "cpu":
         words.append(f"--device {setting.device.type}")
     if setting.precision != "float32":
@@ -203,7 +209,8 @@ def _command(whole: Study, study: Study, setting: Setting) -> str:
 def _named(recipe: Recipe, study: Study) -> str:
     """The option that chooses a recipe."""
     if recipe in study.recipes:
-        return f"--model {recipe.title}"
+        alone = len(named(study, recipe.title)) == 1
+        return f"--model {recipe.title if alone else recipe.name}"
     if recipe.model.startswith(LAYER):
         return f"--layer {recipe.model.removeprefix(LAYER)}"
     return f"--model {recipe.model}"

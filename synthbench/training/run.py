@@ -51,6 +51,7 @@ class Run:
     setting: Setting
     directory: RunDirectory
     overwrite: bool = False  # replace another run in the directory
+    again: bool = True  # with `overwrite`, replace a run of the same command, too
 
     @property
     def recipe(self) -> Recipe:
@@ -86,7 +87,8 @@ class Run:
             ParameterError: a row that is too long for the model.
             SynthbenchError: too little memory, or a checkpoint or rows that cannot be read.
         """
-        if self.directory.result is not None and not self.overwrite:
+        overwrite = self.overwrite and (self.again or not self.directory.holds(self.command))
+        if not overwrite and self.directory.result is not None:
             with self.directory.open(self.command):
                 return self.directory.result
         splits = self._read_splits()
@@ -94,7 +96,7 @@ class Run:
             model = self.model.take(next(iter(splits.values()))[0]).to(self.setting.device)
             for rows, _ in splits.values():
                 read_longest(model, rows)
-            with self.directory.open(self.command, self.overwrite):
+            with self.directory.open(self.command, overwrite):
                 return self.directory.result or self._finish(model, splits)
 
     def _read_splits(self) -> dict[str, EvaluationSplit]:
@@ -112,6 +114,7 @@ class Run:
     def _finish(self, model: nn.Module, splits: Mapping[str, EvaluationSplit]) -> dict[str, Any]:
         """`finish` in a locked directory."""
         task, directory = self.task, self.directory
+        written = self.dataset.manifest.variants[task.variant]
         rows = {name: encoded for name, (encoded, _) in splits.items()}
         code = commit()  # before training, because the checkout may change meanwhile
         taken = self._train(model, rows)
@@ -123,6 +126,7 @@ class Run:
             **self.command,
             "commit": code,
             "study": {"name": self.study.name, "profile": self.study.profile},
+            "rows": {name: split.rows for name, split in written.items()},
             **taken,
             "model_parameters": sum(one.numel() for one in model.parameters()),
             "metrics": list(task.metrics),

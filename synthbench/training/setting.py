@@ -6,11 +6,13 @@ import contextlib
 import dataclasses
 import functools
 import platform
+import random
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from synthbench.engine.engine import usable_cores
@@ -68,14 +70,32 @@ def find_device(name: str) -> torch.device:
     return torch.device(name)
 
 
+def random_state() -> tuple[Any, ...]:
+    """The state of PyTorch's default generator, of NumPy's and of Python's."""
+    return torch.get_rng_state(), np.random.get_state(), random.getstate()
+
+
+def set_random_state(state: tuple[Any, ...]) -> None:
+    """Go back to a state of `random_state`."""
+    torch.set_rng_state(state[0])
+    np.random.set_state(state[1])
+    random.setstate(state[2])
+
+
 @contextlib.contextmanager
 def isolated(seed: int, setting: Setting) -> Iterator[None]:
-    """Seed PyTorch and, on a CPU, allow only deterministic algorithms; restore both afterwards."""
+    """Seed all randomness and, on a CPU, allow only deterministic algorithms; restore both.
+
+    Ours is PyTorch's; layers from elsewhere may draw from NumPy or Python's `random`.
+    """
     mode = torch.get_deterministic_debug_mode()
     threads = torch.get_num_threads()
     device = setting.device
+    outside = random_state()
     with torch.random.fork_rng([device] if device.type == "cuda" else []):
         torch.manual_seed(seed)
+        random.seed(seed)
+        np.random.seed(seed % 2**32)
         if setting.compiled:  # the compiler has to know as well, but its import takes two seconds
             torch.use_deterministic_algorithms(mode > 0 or device.type == "cpu")
         elif device.type == "cpu":
@@ -84,6 +104,7 @@ def isolated(seed: int, setting: Setting) -> Iterator[None]:
         try:
             yield
         finally:
+            set_random_state(outside)
             if setting.compiled:
                 torch.use_deterministic_algorithms(mode > 0)
             torch.set_deterministic_debug_mode(mode)

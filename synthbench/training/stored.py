@@ -11,7 +11,6 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from synthbench.training.paper_size import streams
 from synthbench.training.recipes.base import Recipe
 
 #: What is appended to the name of a line that was not trained now.
@@ -44,7 +43,7 @@ def _setting(comparison: dict[str, Any]) -> tuple[Any, ...]:
     """What figures that stand beside each other have in common."""
     rows = {measure["name"]: measure["rows"] for measure in comparison["measures"]}
     parameters = comparison["data"]["parameters"]
-    return parameters, streams(comparison), comparison["precision"], rows
+    return parameters, comparison["data"]["stream"], comparison["precision"], rows
 
 
 def _read(comparison: dict[str, Any]) -> dict[str, Any] | None:

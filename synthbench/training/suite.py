@@ -9,10 +9,11 @@ from typing import Any
 
 from synthbench.arguments import checked
 from synthbench.dataset.output import OutputDirectory
-from synthbench.errors import UsageError, unknown_name
+from synthbench.errors import unknown_name
 from synthbench.text.tables import Table, captioned
 from synthbench.training.cells import cell
 from synthbench.training.comparison import fit_cell, made_with
+from synthbench.training.recipes.borrowed import own_recipes
 from synthbench.training.recipes.layers import SUITES
 from synthbench.training.reproduce import reproduce
 
@@ -26,6 +27,8 @@ NOTES = (
     "All models of a setting have the same rows, steps and learning rate, and layers the same "
     "blocks and width unless an option changes them; nothing was tuned for any baseline.",
 )
+#: The file that marks the directory of a suite.
+_MARK = ".suite"
 _HEAD = ("setting", "model", "seeds", "training rows", "as trained", "beyond", "seconds")
 
 
@@ -73,8 +76,12 @@ def reproduce_suite(
     if suite not in SUITES:
         raise unknown_name("suite", suite, SUITES)
     path = Path(out or f"{suite}-reproduced")
-    if path.exists() and not path.is_dir():
-        raise UsageError(f"Output {str(path)!r} cannot be written: it is a file.")
+    output = OutputDirectory(path, _MARK)
+    output.check()
+    for study in SUITES[suite]:  # names are checked before anything is written
+        own_recipes(study, models or (), layers or (), options or {})
+    output.make()
+    output.write_text(_MARK, "This directory was written by `synthbench reproduce --suite`.\n")
     comparisons = [
         reproduce(
             study.task,
@@ -93,7 +100,6 @@ def reproduce_suite(
         for study in SUITES[suite]
     ]
     report = {"suite": suite, "comparisons": comparisons}
-    output = OutputDirectory(path)
     output.write_json(f"{suite}.json", report)
     output.write_text(f"{suite}.md", suite_markdown(report))
     with output.writing(f"{suite}.png") as file:

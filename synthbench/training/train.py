@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from synthbench.arguments import checked
 from synthbench.checks import check_whole_number, needs
 from synthbench.engine.engine import check_workers
-from synthbench.errors import UsageError
+from synthbench.errors import ParameterError, UsageError
 from synthbench.generation.planned import PlannedDataset
 from synthbench.tasks.base import Task
 from synthbench.text.tables import Table, captioned
@@ -66,7 +66,7 @@ def train(
         out: the run's directory: new, empty or of this run, and outside any dataset; default:
             `runs/TASK/VARIANT/MODEL/seed-SEED`.
         profile: sizes of the recipe: "cpu", "paper" or "quick".
-        study: "main", or the name of an ablation.
+        study: "main", or the name of another of the task: an ablation, or another size.
         dataset: a dataset directory, made if it does not exist; default: `data` in `out`. One that
             exists must have been made by this task; if a name is given, by the task of this name.
         seed: determines the model's parameters, dropout and the order of rows; of a stream all
@@ -119,6 +119,11 @@ def train(
         rows={**whole.rows, **(rows or {})},
         stream=whole.stream if stream is None else stream,
     )
+    if narrowed.stream and "train" in (rows or {}):
+        raise ParameterError(
+            f"Rows train={(rows or {})['train']}: training is on fresh rows here, so no train "
+            "split is read; leave it out, or train on the split with --no-stream."
+        )
     path = Path(out or Path("runs", name, wanted.variant, chosen.name, f"seed-{seed}"))
     place = Path(dataset or path / "data")
     directory = RunDirectory(path, place)
@@ -137,6 +142,7 @@ def train(
         lambda *_: directory,
         workers=workers,
         overwrite=overwrite,
+        again=True,
         progress=progress,
     )
     return run.finish()
@@ -156,7 +162,9 @@ def summary(result: Mapping[str, Any]) -> Group:
     speed = result["steps_per_second"]
     title = (
         f"{result['task']}, {result['variant']}: {result['recipe']['name']}, "
-        f"{result['steps']:,} steps" + (f" at {speed:.3g} a second" if speed else "")
+        f"{result['steps']:,} steps"
+        + (" on fresh rows" if result["stream"] and result["steps"] else "")
+        + (f" at {speed:.3g} a second" if speed else "")
     )
     if state_of([result]) == NOT_FITTED:
         title += f"; {NOT_FITTED}"

@@ -28,7 +28,6 @@ from synthbench.dataset.output import OutputDirectory
 from synthbench.errors import SynthbenchError
 from synthbench.tasks.registry import task_from
 from synthbench.training.comparison import figure_of
-from synthbench.training.paper_size import streams
 from synthbench.training.recipes import find_study
 from synthbench.training.recipes.base import Recipe
 from synthbench.training.stored import MARK
@@ -54,20 +53,21 @@ _DIGITS = 6
 
 
 def from_comparison(comparison: Json, source: str, date: str) -> list[dict[str, Any]]:
-    """The trials of a comparison of `reproduce`, one for each of its lines that it has trained."""
+    """The trials of a comparison of `reproduce`, one for each recipe that it has trained."""
     data, found = comparison["data"], []
     for line in comparison["models"]:
         if not line["recipes"][0]["steps"] or line["model"].endswith(MARK):
             continue
-        runs = [
-            _run(run, {name: one["values"][place] for name, one in line["measures"].items()})
-            for place, run in enumerate(line["runs"])
-        ]
         place = (comparison["task"], line["variant"], line["model"])
-        sizes = (data["parameters"], data["rows"], streams(comparison))
-        recipe = {**line["recipes"][0], "precision": comparison["precision"]}
-        setting = _setting(*place, *sizes, recipe)
-        found.append({**setting, "runs": runs, "source": source, "date": date})
+        sizes = (data["parameters"], data["rows"], data["stream"])
+        for recipe in line["recipes"]:
+            setting = _setting(*place, *sizes, {**recipe, "precision": comparison["precision"]})
+            runs = [
+                _run(run, {name: one["values"][number] for name, one in line["measures"].items()})
+                for number, run in enumerate(line["runs"])
+                if run.get("recipe", recipe["name"]) == recipe["name"]
+            ]
+            found.append({**setting, "runs": runs, "source": source, "date": date})
     return found
 
 
@@ -182,9 +182,10 @@ def doubled(comparison: Json, line: Json, trials: Sequence[Json]) -> dict[str, A
     It differs from a run of that setting in its length alone, and has the same seed: the
     first of those that have not learned their training rows.
     """
-    (short,) = from_comparison({**comparison, "models": [line]}, "", "") or (None,)
-    if short is None:
+    shorter = from_comparison({**comparison, "models": [line]}, "", "")
+    if len(shorter) != 1:  # nothing is trained, or the line has several recipes
         return None
+    (short,) = shorter
     setting, but_for_length = setting_of(short), _without_length(short)
     of_task = [trial for trial in trials if trial["task"] == short["task"]]
     shares = _shares([short, *(trial for trial in of_task if setting_of(trial) == setting)])

@@ -19,6 +19,21 @@ class Layer(nn.Module):
         return self.scale * torch.stack(outputs, dim=1), state
 
 
+class AcrossRows(nn.GRU):
+    def __init__(self, width):
+        super().__init__(width, width)  # without batch_first: over the rows of a batch
+
+
+class Centred(Layer):
+    def forward(self, states):
+        return super().forward(states - states.mean(0))[0]
+
+
+class Detached(Layer):
+    def forward(self, states):
+        return super().forward(states)[0].detach()
+
+
 class Shorter(Layer):
     def forward(self, states):
         return states[:, :-1]

@@ -69,6 +69,22 @@ def test_a_batch_depends_on_seed_and_step_and_not_on_what_was_asked_before(one_l
     assert made(seed=2).batch(7).targets.tolist() != in_order[7]
 
 
+def test_a_balanced_stream_has_all_lengths_equally_often_in_every_batch():
+    depths = {"train_depths": (1,), "validation_depths": (2,), "test_depths": (2,)}
+    task = synthbench.task("listops", **depths)
+    rounds, form = Rounds(task, "train"), form_of(task)
+    with rounds.tables(1) as table:
+        given = (rounds, table, 4000, form, torch.device("cpu"), 4000)
+        plain, even = StreamBatches(*given), StreamBatches(*given, balanced=True)
+        counts = [np.unique(one.batch(0).lengths, return_counts=True)[1] for one in (plain, even)]
+        expected = 4000 / len(counts[1])
+        assert np.all(abs(counts[1] - expected) < 5 * expected**0.5)
+        assert np.any(abs(counts[0] - expected) > 5 * expected**0.5)
+        assert torch.equal(even.batch(3).inputs, even.batch(3).inputs)
+        other = StreamBatches(*given, balanced=True, seed=1)
+        assert not torch.equal(even.batch(3).lengths, other.batch(3).lengths)
+
+
 @pytest.mark.parametrize(("balanced", "share"), [(False, 0.75), (True, 0.5)])
 def test_all_rows_of_a_batch_may_have_one_length(balanced, share):
     lengths = torch.tensor([2] * 15 + [5] * 5)

@@ -2,10 +2,14 @@
 
 import pytest
 
+from synthbench.errors import UsageError
 from synthbench.tasks.registry import task_from
 from synthbench.training.paper_size import task_differences
 from synthbench.training.recipes import find_study
+from synthbench.training.recipes.borrowed import find_recipe, own_recipes
 from synthbench.training.recipes.by_rule import NAME, RATES, STUDIES
+from synthbench.training.reproduce import _command, _narrowed
+from synthbench.training.setting import Setting
 
 TRIALS = [one for one in STUDIES if one.name != NAME]
 FOUND = [one for one in STUDIES if one.name == NAME]
@@ -35,6 +39,24 @@ def test_each_model_has_the_same_number_of_settings(study):
         small = find_study(study.task).recipe(model)
         assert recipes[0].options == small.options
         assert recipes[0].batch_size == small.batch_size
+
+
+def test_train_and_reproduce_mean_the_same_recipe_by_a_name_and_by_a_line():
+    study = find_study("arithmetic", "cpu", NAME)
+    recipe = study.recipe("lstm-0.0015")
+    assert find_recipe(study, "lstm") == find_recipe(study, "lstm-0.0015") == recipe
+    for models in (["lstm"], ["lstm-0.0015"], ["lstm", "lstm-0.0015"]):
+        assert own_recipes(study, models, (), {}) == []
+        narrowed = _narrowed(study, None, models, [], None, None)
+        assert narrowed.recipes == (recipe,)
+        assert "--model lstm " in _command(study, narrowed, Setting(), None) + " "
+    with pytest.raises(UsageError, match="Options are for models and layers of your own"):
+        own_recipes(study, ["lstm-0.0015"], (), {"d_model": "8"})
+    several = find_study("composites", "paper", "schedules")
+    with pytest.raises(UsageError, match="has several recipes in study 'schedules'"):
+        find_recipe(several, "vit")
+    one = _narrowed(several, None, ["vit-0.001-1e-05"], [], None, None)
+    assert "--model vit-0.001-1e-05" in _command(several, one, Setting(), None)
 
 
 @pytest.mark.parametrize("study", FOUND, ids=[one.task for one in FOUND])

@@ -18,7 +18,6 @@ from synthbench.training.contrasts import (
     Finding,
     derive,
     judge,
-    measured_rows,
     unlike,
 )
 from synthbench.training.recipes import STUDIES, find_study
@@ -254,15 +253,13 @@ def test_moments_that_no_run_had_are_not_compared():
     assert (finding.state, finding.figures) == (UNFITTED, ())
 
 
-def test_older_files_have_as_many_rows_as_the_study_asks_for():
-    made = comparison()
-    assert measured_rows(made, {"name": "test", "metric": "accuracy"}) == 1000
-    made["data"]["rows"] = {"test": 40}
-    assert measured_rows(made, {"name": "test", "metric": "accuracy"}) == 40
-    assert measured_rows(made, {"name": "test", "metric": "accuracy", "rows": 7}) == 7
-    grid = {**made, "task": "grid-count", "data": {"parameters": {}, "rows": {"test": 3500}}}
-    assert measured_rows(grid, {"name": "20x20", "metric": "cell_accuracy"}) == 500
-    assert measured_rows(grid, {"name": "iid", "metric": "mse", "rows": 7}) is None
+def test_a_line_has_rows_of_its_own_where_variants_differ():
+    lines = [line("transformer", [0.5, 0.6, 0.7]), line("ndr", [0.8, 0.9, 0.9])]
+    made = comparison(*lines)
+    for rows, one in ((7, lines[0]), (5, lines[1])):
+        one["measures"]["test"]["rows"] = rows
+    found = next(one for one in judge(made) if one.contrast.models == ("ndr", "transformer"))
+    assert [figure.rows for figure in found.figures] == [5, 7]
 
 
 def test_a_contrast_of_one_part_differs_in_nothing_but_the_model():

@@ -299,6 +299,9 @@ def test_what_is_not_there_is_refused_before_anything_is_drawn(runs, tmp_path):
     with pytest.raises(SynthbenchError, match="file"):
         draw_figures(run, out=tmp_path / "file" / "figures")
     assert not (tmp_path / "figures").exists()
+    dataset = run / "data"
+    with pytest.raises(UsageError, match="is the dataset"):
+        draw_figures(run, out=dataset)
 
 
 def test_a_run_whose_data_is_gone_or_another_says_so(runs, tmp_path):

@@ -1,6 +1,7 @@
 """Models and layers from elsewhere, and every model of tokens in every form."""
 
 import importlib.metadata
+import random
 import shutil
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from synthbench.tasks import registry
 from synthbench.tasks.registry import task as make_task
 from synthbench.training import models as module
 from synthbench.training.batches import take
+from synthbench.training.directory import RunDirectory
 from synthbench.training.forms import form_of
 from synthbench.training.models import LAYER, MODELS, build
 from synthbench.training.predicting import apply
@@ -95,6 +97,9 @@ LINE = r"own\.py, line \d+, "
         ({"layer": f"{OWN}:NotANumber"}, LINE + "the scores of a row are not finite"),
         ({"layer": f"{OWN}:InPlace"}, LINE + "backward: RuntimeError: one of the variables"),
         ({"layer": f"{OWN}:Cut"}, LINE + "backward: ValueError: no way back"),
+        ({"layer": f"{OWN}:AcrossRows"}, "depend on the other rows .*batch_first=true"),
+        ({"layer": f"{OWN}:Centred"}, LINE + "the scores of a row depend on the other rows"),
+        ({"layer": f"{OWN}:Detached"}, LINE + "no parameter of Detached gets a gradient"),
         ({"layer": f"{OWN}:ReadsMask"}, LINE + r"reads of ReadsMask is \('mask',\): expected a "
          r"tuple of names among inputs, lengths, positions"),
         ({"layer": f"{OWN}:ReadsText"}, LINE + "reads of ReadsText is 'lengths'"),
@@ -176,6 +181,48 @@ def test_an_edited_file_is_read_again_in_the_same_process(tmp_path, data):
     file.write_text("\n" + file.read_text().replace("for gate, new", "for gate in 1 / 0"))
     with pytest.raises(SynthbenchError, match=r"mine\.py, line \d+"):
         run(tmp_path / "third", data, **chosen)
+
+
+def test_helpers_of_one_name_beside_two_files_stay_apart(tmp_path, data):
+    for number in (1, 2):
+        folder = tmp_path / f"folder{number}"
+        folder.mkdir()
+        (folder / "helper_of_mine.py").write_text(f"WIDER = {number}\n")
+        (folder / f"mine{number}.py").write_text(
+            "from torch import nn\nfrom helper_of_mine import WIDER\n\n\n"
+            "class Layer(nn.Sequential):\n    def __init__(self, width):\n"
+            "        wide = WIDER * width\n"
+            "        super().__init__(nn.Linear(width, wide), nn.Linear(wide, width))\n"
+        )
+    sizes = [
+        run(
+            tmp_path / f"run{number}", data, model=None, options=SMALL, recipe=SHORT,
+            layer=f"{tmp_path}/folder{number}/mine{number}.py:Layer",
+        )["model_parameters"]
+        for number in (1, 2)
+    ]  # fmt: skip
+    assert sizes[0] < sizes[1]
+
+
+@pytest.mark.parametrize("source", ["np.random.rand", "random.random"])
+def test_weights_from_other_generators_follow_the_seed_and_leave_them_as_they_were(
+    source, tmp_path, data
+):
+    (tmp_path / "mine.py").write_text(
+        "import random\n\nimport numpy as np\nimport torch\nfrom torch import nn\n\n\n"
+        "class Layer(nn.Module):\n    def __init__(self, width):\n        super().__init__()\n"
+        f"        self.scale = nn.Parameter(torch.tensor(float({source}())))\n\n"
+        f"    def forward(self, states):\n        return states * (self.scale + {source}())\n"
+    )
+    chosen = {"model": None, "layer": f"{tmp_path}/mine.py:Layer", "options": SMALL}
+    losses = []
+    for number, seed in enumerate((0, 0, 1)):
+        random.random(), np.random.rand()  # the state outside must not matter
+        outside = random.getstate(), np.random.get_state()[1].tolist()
+        run(tmp_path / f"run{number}", data, recipe=SHORT, seed=seed, **chosen)
+        assert (random.getstate(), np.random.get_state()[1].tolist()) == outside
+        losses.append(RunDirectory(tmp_path / f"run{number}").metrics()[-1]["train/loss"])
+    assert losses[0] == losses[1] != losses[2]
 
 
 def test_another_package_registers_models_by_name(monkeypatch, tmp_path, data):

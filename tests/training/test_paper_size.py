@@ -4,12 +4,11 @@ from synthbench.training.paper_size import (
     at_paper_size,
     data_differences,
     other_departures,
-    streams,
 )
 
 
 def comparison(task="arithmetic", profile="cpu", parameters=(), rows=(), variants=(None,), **data):
-    data = {"parameters": dict(parameters), "rows": dict(rows), **data}
+    data = {"parameters": dict(parameters), "rows": dict(rows), "stream": False, **data}
     lines = [{"variant": variant} for variant in variants]
     return {"task": task, "study": "main", "profile": profile, "data": data, "models": lines}
 
@@ -48,13 +47,6 @@ def test_what_is_neither_data_nor_size_is_told_and_does_not_change_the_size():
     assert at_paper_size(made)
     assert any("first column" in one for one in other_departures(comparison("ctl")))
     assert other_departures({**comparison(), "study": "mine"}) == ()
-
-
-def test_older_files_stream_as_their_study_does():
-    assert streams(comparison())  # arithmetic at the profile cpu
-    assert not streams(comparison("ctl"))
-    assert not streams(comparison("ctl", stream=False))
-    assert streams(comparison("ctl", stream=True))
 
 
 def test_a_study_of_no_paper_has_no_differences():

@@ -101,6 +101,34 @@ def test_an_interrupted_validation_is_continued_and_ends_the_same(tmp_path, monk
     assert [file.stat().st_mtime_ns for file in finished] == before
 
 
+def test_overwrite_replaces_runs_of_other_recipes_alone(tmp_path, monkeypatch, whole):
+    with monkeypatch.context() as patch:
+        interrupting(patch, loop.Loop, "_take_step", 47)  # in the third of eight runs
+        with pytest.raises(Interrupted):
+            quick(tmp_path / "run")
+    taken = []
+    step = loop.Loop._take_step
+    monkeypatch.setattr(loop.Loop, "_take_step", lambda *a: (taken.append(a[0].step), step(*a)))
+    assert without_times(quick(tmp_path / "run", overwrite=True)) == without_times(whole[1])
+    assert len(taken) == 8 * 20 - 40 - taken[0]
+    file = tmp_path / "run" / "forward" / "lstm" / "seed-0" / "run.json"
+    other = json.loads(file.read_text())
+    file.write_text(json.dumps({**other, "recipe": {**other["recipe"], "learning_rate": 1.0}}))
+    with pytest.raises(UsageError, match="learning_rate"):
+        quick(tmp_path / "run")
+    taken.clear()
+    quick(tmp_path / "run", overwrite=True)
+    assert len(taken) == 20
+
+
+def test_a_comparison_has_the_rows_of_the_dataset_that_was_given(tmp_path):
+    variants = [synthbench.task("ctl", name, **CTL["parameters"]) for name in QUICK.variants]
+    synthbench.generate(variants, out=tmp_path / "data", rows={**QUICK.rows, "test": 17})
+    comparison = quick(tmp_path / "run", models=["lstm"], seeds=1, dataset=tmp_path / "data")
+    assert comparison["data"]["rows"] == {**QUICK.rows, "test": 17}
+    assert f"--dataset {tmp_path / 'data'}" in comparison["command"]
+
+
 def test_models_variants_and_seeds_can_be_chosen_and_stand_in_the_command(tmp_path):
     comparison = quick(tmp_path, models=["lstm"], variants=["backward"], seeds=1)
     assert [(one["variant"], one["model"]) for one in comparison["models"]] == LINES[3:]

@@ -55,6 +55,18 @@ def test_a_layer_is_tried_on_every_setting_and_goes_on_where_it_stopped(short, t
         assert f"| {setting} | my_layer.Layer | 1 |" in text
 
 
+def test_files_of_others_stay_as_they_are(short, tmp_path):
+    mine = tmp_path / "layers.json"
+    mine.write_text("mine")
+    (tmp_path / "my_layer.py").write_text(LAYER)
+    with pytest.raises(UsageError, match="holds other files"):
+        reproduce_suite("layers", layers=[f"{tmp_path}/my_layer.py:Layer"], out=tmp_path)
+    assert mine.read_text() == "mine"
+    with pytest.raises(UsageError, match="there is no file"):
+        reproduce_suite("layers", layers=["nowhere.py:Layer"], out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_an_unknown_suite_is_refused_and_nothing_written(tmp_path):
     with pytest.raises(UsageError, match=r"Unknown suite 'layer'.*Did you mean 'layers'"):
         reproduce_suite("layer", out=tmp_path / "out")

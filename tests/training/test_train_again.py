@@ -147,6 +147,40 @@ def test_a_broken_checkpoint_is_an_error_that_says_what_to_do(tmp_path, data, mo
         with pytest.raises(Interrupted):
             run(tmp_path / "run", data)
     checkpoint = tmp_path / "run" / "checkpoint.pt"
-    checkpoint.write_bytes(checkpoint.read_bytes()[:1000])
-    with pytest.raises(DatasetError, match=r"checkpoint\.pt cannot be read .*--overwrite"):
+    whole = checkpoint.read_bytes()
+    flipped = bytearray(whole)
+    flipped[len(whole) // 2] ^= 1  # in the numbers of a tensor
+    for damaged in (b"", whole[:1000], b"text", bytes(flipped)):
+        checkpoint.write_bytes(damaged)
+        with pytest.raises(DatasetError, match=r"checkpoint\.pt .*; start again"):
+            run(tmp_path / "run", data)
+    torch.save([1], checkpoint)
+    with pytest.raises(DatasetError, match="is damaged; start again"):
         run(tmp_path / "run", data)
+    torch.save({"a": 1}, checkpoint)
+    with pytest.raises(SynthbenchError, match="is of another model than 'small'"):
+        run(tmp_path / "run", data)
+
+
+def test_measurements_that_were_lost_are_missed(tmp_path, data, monkeypatch):
+    with monkeypatch.context() as patch:
+        interrupting(patch, loop.Loop, "_take_step", 15)
+        with pytest.raises(Interrupted):
+            run(tmp_path / "run", data)
+    metrics = tmp_path / "run" / "metrics.jsonl"
+    whole = metrics.read_text()
+    metrics.write_text("")
+    with pytest.raises(SynthbenchError, match="end before step 12, that of the checkpoint"):
+        run(tmp_path / "run", data)
+    for odd in ("[]\n", "5\n", "{}\n"):
+        metrics.write_text(whole + odd)
+        with pytest.raises(DatasetError, match=r"metrics\.jsonl cannot be read"):
+            RunDirectory(tmp_path / "run").metrics()
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", '{"splits": {}}', "{"])
+def test_a_file_that_is_no_result_is_an_error(text, tmp_path, data):
+    run(tmp_path / "run", data, recipe={"steps": 10})
+    (tmp_path / "run" / "result.json").write_text(text)
+    with pytest.raises(DatasetError, match=r"result\.json (is no result|cannot be read)"):
+        run(tmp_path / "run", data, recipe={"steps": 10})

@@ -73,6 +73,25 @@ def test_a_trial_has_what_differs_and_a_run_for_each_seed():
     }
 
 
+def test_figures_are_kept_to_six_digits():
+    (run, *_) = trial(figures=(1 / 3, 2 / 3), shares=(2 / 3, 1.0))["runs"]
+    assert run == {
+        "seed": 0, "training": 0.666667, "fitted": False, "figures": {"test": 0.333333}
+    }  # fmt: skip
+
+
+def test_runs_of_several_recipes_on_one_line_stay_with_theirs():
+    whole = comparison(shares=(1.0, 0.5, 0.9), figures=(0.9, 0.7, 0.8))
+    (line,) = whole["models"]
+    line["recipes"] = [{**RECIPE, "name": f"lstm-{rate}", "learning_rate": rate} for rate in (1, 2)]
+    for run, rate in zip(line["runs"], (1, 2, 2), strict=True):
+        run["recipe"] = f"lstm-{rate}"
+    found = from_comparison(whole, "", "")
+    assert [one["recipe"]["learning_rate"] for one in found] == [1, 2]
+    assert [[run["figures"]["test"] for run in one["runs"]] for one in found] == [[0.9], [0.7, 0.8]]
+    assert doubled(whole, line, found) is None
+
+
 def test_another_precision_is_another_setting_and_stored_lines_are_no_trials():
     whole = comparison()
     (found,) = from_comparison({**whole, "precision": "bfloat16"}, "", "")

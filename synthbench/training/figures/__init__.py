@@ -95,6 +95,7 @@ def draw_figures(
     view = open_run(run, dataset, split, row)
     folder = Path(out or Path(run, "figures"))
     output = OutputDirectory(folder)
+    output.check_path()
     output.make()
     drawn = []
     with progress_bar(progress, "draw", "figures", len(names or FIGURES)) as bar:

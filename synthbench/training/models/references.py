@@ -96,6 +96,10 @@ def _module(name: str) -> Any:
         raise SynthbenchError(blamed(error, f"import of {name}")) from error
 
 
+#: The folders of modules that were imported from beside a file, by their names.
+_beside: dict[str, str] = {}
+
+
 @functools.lru_cache(maxsize=64)
 def _file(path: str, text: bytes) -> Any:
     """The module in a file; modules beside it can be imported, as when Python runs it."""
@@ -106,7 +110,12 @@ def _file(path: str, text: bytes) -> Any:
     sys.modules[name] = module  # dataclasses and pickles look a class's module up by its name
     linecache.checkcache(path)  # for the lines of errors, if it was another file before
     beside = str(Path(path).parent)
-    sys.path.append(beside)
+    for other, folder in list(_beside.items()):
+        if folder != beside:  # a module of this name may lie beside this file, too
+            del _beside[other]
+            sys.modules.pop(other, None)
+    before = set(sys.modules)
+    sys.path.insert(0, beside)
     try:
         exec(compile(text, path, "exec", dont_inherit=True), module.__dict__)
     except Exception as error:  # whatever the file raises
@@ -114,4 +123,8 @@ def _file(path: str, text: bytes) -> Any:
         raise SynthbenchError(blamed(error, f"import of {path}", path)) from error
     finally:
         sys.path.remove(beside)
+        for new in sys.modules.keys() - before - {name}:
+            file = getattr(sys.modules[new], "__file__", None)
+            if file and Path(file).is_relative_to(beside):
+                _beside[new] = beside
     return module

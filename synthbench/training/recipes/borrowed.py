@@ -13,18 +13,22 @@ from synthbench.training.recipes.base import Recipe, Study
 
 
 def find_recipe(study: Study, model: str) -> Recipe:
-    """The study's recipe of this name; of another model, the baseline's.
+    """The study's recipe of this name or line; of another model, the baseline's.
 
     Args:
         study: the study.
-        model: name of a recipe, or what `models.find_model` takes.
+        model: name of a recipe or its line of the table, or what `models.find_model` takes.
 
     Raises:
-        UsageError: there is neither such a recipe nor such a model.
+        UsageError: there is neither such a recipe nor such a model, or the line has several.
     """
-    recipes = {recipe.name: recipe for recipe in study.recipes}
-    if model in recipes:
-        return recipes[model]
+    if found := named(study, model):
+        if len(found) > 1:
+            raise UsageError(
+                f"Model {model!r} has several recipes in study {study.name!r} of {study.task}: "
+                f"{', '.join(recipe.name for recipe in found)}."
+            )
+        return found[0]
     is_layer = model.startswith(LAYER)
     if is_layer or is_reference(model):
         reference = resolved(model.removeprefix(LAYER))
@@ -33,6 +37,12 @@ def find_recipe(study: Study, model: str) -> Recipe:
     if model in known:
         return _borrowed(study, model, model)
     raise unknown_name(f"model for {study.task} ({study.profile})", model, known)
+
+
+def named(study: Study, model: str) -> list[Recipe]:
+    """The study's recipes of this name; else those of this line of its table."""
+    exact = [recipe for recipe in study.recipes if recipe.name == model]
+    return exact or [recipe for recipe in study.recipes if recipe.title == model]
 
 
 def model_names(study: Study) -> list[str]:
@@ -53,7 +63,7 @@ def own_recipes(
         ParameterError: an option that cannot be read.
     """
     lines = {recipe.title for recipe in study.recipes}
-    own = [one for one in models if one not in lines] + [f"{LAYER}{one}" for one in layers]
+    own = [one for one in models if not named(study, one)] + [f"{LAYER}{one}" for one in layers]
     if options and not own:
         raise UsageError("Options are for models and layers of your own; none is named.")
     recipes = [find_recipe(study, one).changed({}, options) for one in own]

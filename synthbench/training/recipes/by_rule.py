@@ -57,6 +57,7 @@ def _recipe(small: Study, name: str, depth: int, rate: float) -> Recipe:
         name=f"{name}-{rate:g}",
         steps=steps,
         learning_rate=rate,
+        balanced=small.recipe("ndr").balanced,  # alike for all
         validate_every=steps // 20,
         published={},
     )

@@ -106,7 +106,9 @@ def _arithmetic(name: str, options: str, recipe: str = "") -> Recipe:
 #: Trained on fresh rows. The NDR's weight decay is that of listops.
 ARITHMETIC = _smaller(
     ndr.ARITHMETIC,
-    _arithmetic("lstm", "d_model=128 num_layers=2 dropout=0.0", "learning_rate=1e-3"),
+    _arithmetic(
+        "lstm", "d_model=128 num_layers=2 dropout=0.0", "learning_rate=1e-3 balanced=false"
+    ),
     _arithmetic("transformer", "d_model=64 " + _UNGATED),
     _arithmetic(
         "ndr",
