@@ -29,8 +29,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from synthbench.checks import check_name
 from synthbench.engine.engine import Engine, usable_cores
-from synthbench.errors import SynthbenchError
+from synthbench.errors import SynthbenchError, UsageError
 from synthbench.generation.generate import run
 from synthbench.generation.request import Request
 from synthbench.generation.shards import make_shard
@@ -133,15 +134,20 @@ def machine():
     return f"{cpu}, {usable_cores()} cores, {versions}"
 
 
-def main():
-    """Measure the tasks named on the command line, or all; or what `MORE` has."""
-    if sys.argv[1:2] and sys.argv[1] in MORE:
-        try:
-            importlib.import_module(f"benchmarks.{sys.argv[1]}").main(sys.argv[2:])
-        except SynthbenchError as error:
-            sys.exit(f"Error: {error}")
-        return
-    parser = argparse.ArgumentParser(description=__doc__)
+def main(words):
+    """Measure the tasks named, or all; or what `MORE` has. Exits with an error's status."""
+    try:
+        if words and words[0] in MORE:
+            importlib.import_module(f"benchmarks.{words[0]}").main(words[1:])
+        else:
+            _measure_tasks(words)
+    except SynthbenchError as error:
+        print(f"Error: {error}", file=sys.stderr)
+        sys.exit(error.exit_status)
+
+
+def _measure_tasks(words):
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("tasks", nargs="*")
     parser.add_argument("--workers", type=int, default=usable_cores())
     parser.add_argument("--rows", type=int, help="rows of the largest split; default: the paper's")
@@ -154,7 +160,11 @@ def main():
         help="times that a dataset is made",
     )
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
-    chosen = parser.parse_args()
+    chosen = parser.parse_args(words)
+    for name in chosen.tasks:
+        if name in MORE:
+            raise UsageError(f"Benchmark {name!r} must be the first word.")
+        check_name("task or benchmark", name, [*list_tasks(), *MORE])
     parameters = dict(word.split("=", 1) for word in chosen.set)
     pa.array([0])  # imports pandas where it is installed, as the commands do not
     print(machine(), f"\n{chosen.workers} workers, load {os.getloadavg()[0]:.1f}")
@@ -215,4 +225,4 @@ def measure(task, chosen):
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

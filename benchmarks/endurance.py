@@ -1,12 +1,14 @@
 """Whether many rows slow down: `python -m benchmarks endurance [TASK] [--rows N]`.
 
 Makes the task's largest split with many rows and compares its first million with its last: rows a
-second, and processor seconds, which hardly depend on what else the machine does.
+second, and processor seconds, which hardly depend on what else the machine does. Of fewer than two
+million rows it compares the halves. The first shard does not count, since with it all starts up.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import resource
 import tempfile
 import time
@@ -15,7 +17,9 @@ from typing import NamedTuple
 
 import psutil
 
-from synthbench.dataset import staging
+from synthbench.dataset.digest import whole_chunks
+from synthbench.dataset.staging import Staging
+from synthbench.errors import UsageError
 from synthbench.generation.generate import run
 from synthbench.generation.request import Request
 from synthbench.tasks.registry import task as make_task
@@ -40,20 +44,17 @@ def main(words):
     chosen = parser.parse_args(words)
     task = make_task(chosen.task)
     largest = max(task.splits, key=lambda split: split.rows).name
-    moments = []
-    save = staging.Staging.save
-
-    def watched(self, variant, split, record):
-        save(self, variant, split, record)
-        if split == largest and "shards" in record:
-            moments.append(_now(sum(shard["rows"] for shard in record["shards"])))
-
-    staging.Staging.save = watched  # type: ignore[method-assign]
-    with tempfile.TemporaryDirectory() as place:
+    shard_rows = whole_chunks(chosen.shard_rows or task.shard_rows)
+    if chosen.rows <= shard_rows:
+        raise UsageError(
+            f"--rows {chosen.rows}: a shard has {shard_rows:,} rows, and there must be two; "
+            "make more rows, or smaller shards with --shard-rows."
+        )
+    with tempfile.TemporaryDirectory() as place, _watched(largest) as moments:
         started = time.perf_counter()
         outcome = run(
             Request(
-                chosen.task,
+                (task,),
                 out=Path(place) / "out",
                 rows={largest: chosen.rows},
                 shard_rows=chosen.shard_rows,
@@ -65,11 +66,31 @@ def main(words):
         wall = time.perf_counter() - started
         shards = outcome.manifest.variants[task.variant][largest].shards
     print(f"{chosen.rows:,} rows in {len(shards)} shards: {wall:.0f} s, {chosen.workers} workers")
-    report("first", moments[0], next(one for one in moments if one.rows >= 1.25e6))
-    report("last", [m for m in moments if m.rows <= chosen.rows - 1e6][-1], moments[-1])
+    start, end = moments[0], moments[-1]
+    reach = min(1_000_000, (end.rows - start.rows) // 2)
+    report("first", start, next(one for one in moments if one.rows >= start.rows + reach))
+    report("last", [one for one in moments if one.rows <= end.rows - reach][-1], end)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     workers = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     print(f"peak memory: {peak:.0f} MiB here, {workers:.0f} MiB in the largest worker")
+
+
+@contextlib.contextmanager
+def _watched(split):
+    """The moments at which shards of a split are finished, which are added while it is made."""
+    moments, note = [], Staging.note
+
+    def watched(self, record):
+        note(self, record)
+        shard = record["shard"]
+        if Path(shard["file"]).name.startswith(f"{split}-"):
+            moments.append(_now(shard["rows"] + (moments[-1].rows if moments else 0)))
+
+    Staging.note = watched  # type: ignore[method-assign]
+    try:
+        yield moments
+    finally:
+        Staging.note = note  # type: ignore[method-assign]
 
 
 def report(name, start, end):

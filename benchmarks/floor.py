@@ -21,6 +21,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode
 
+from benchmarks.recipes import recipes_of
 from synthbench.engine.engine import usable_cores
 from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.registry import list_tasks
@@ -79,16 +80,12 @@ def main(words):
     parser.add_argument("--terabytes", type=float, help="bytes of memory a second, in 10^12")
     parser.add_argument("--workers", type=int, default=usable_cores(), help="that make the stream")
     chosen = parser.parse_args(words)
+    studies = {name: find_study(name, chosen.profile) for name in chosen.tasks}
+    streamed = functools.cache(lambda name, rows: _stream(studies[name], chosen.workers, rows))
     lines = []
-    for name in chosen.tasks:
-        study = find_study(name, chosen.profile)
-        streamed = functools.cache(functools.partial(_stream, study, chosen.workers))
-        for recipe in study.recipes:
-            if not recipe.steps or recipe.model in _LEFT_OUT:
-                continue
-            if not chosen.model or recipe.name in chosen.model:
-                batch, made = streamed(recipe.batch_size)
-                lines.append((name, *_line(study, recipe, batch, chosen), f"{made:,.0f}"))
+    for study, recipe in recipes_of(studies.values(), chosen.model, _LEFT_OUT):
+        batch, made = streamed(study.task, recipe.batch_size)
+        lines.append((study.task, *_line(study, recipe, batch, chosen), f"{made:,.0f}"))
     head = (
         "task", "model", "rows", "width", "parameters", "TFLOP", "kernels", "GB",
         "steps/s by operations", "by bytes", "batches/s of a stream",

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from synthbench.dataset.files import write_json
+from synthbench.dataset.files import reading, write_json
 from synthbench.errors import SynthbenchError
 
 ROOT = Path(__file__).parents[1]
@@ -34,13 +34,15 @@ def main(words: Sequence[str]) -> None:
     parser.add_argument("--other-rows", action="store_true")
     chosen = parser.parse_args(words)
     for file in chosen.files:
-        comparison = json.loads(file.read_text(encoding="utf-8"))
-        commit = chosen.commit or commit_of(comparison)
-        text = chosen.losses.read_text(encoding="utf-8") if chosen.losses else None
-        losses = json.loads(text or _git("show", f"{commit}:{GOLDEN}"))["losses"]
-        models = dict.fromkeys(
-            recipe["model"] for line in comparison["models"] for recipe in line["recipes"]
-        )
+        with reading(file):
+            comparison = json.loads(file.read_text(encoding="utf-8"))
+            commit = chosen.commit or commit_of(comparison)
+            models = dict.fromkeys(
+                recipe["model"] for line in comparison["models"] for recipe in line["recipes"]
+            )
+        with reading(chosen.losses or Path(GOLDEN)):
+            text = chosen.losses.read_text(encoding="utf-8") if chosen.losses else None
+            losses = json.loads(text or _git("show", f"{commit}:{GOLDEN}"))["losses"]
         if lacking := sorted(models.keys() - losses.keys()):
             raise SynthbenchError(f"{file}: there is no golden training of {', '.join(lacking)}.")
         comparison["held"] = {

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import psutil
 
+from synthbench.errors import SynthbenchError
 from synthbench.generation.generate import run
 from synthbench.generation.request import Request
 from synthbench.tasks.registry import task as make_task
@@ -66,6 +67,7 @@ def measure(task, rows, engine, workers):
         (more - less - wall * idling) / (rows / 1e6)
         for less, more, idling in zip(once[1:], twice[1:], idle, strict=True)
     )
+    busier = max(main, scheduler)
     return (
         engine,
         f"{workers}",
@@ -73,7 +75,7 @@ def measure(task, rows, engine, workers):
         f"{main:.2f}",
         f"{scheduler:.2f}" if cluster else "",
         f"{there:.2f}" if there else "",
-        f"{there / max(main, scheduler):.0f}" if there else "",
+        f"{there / busier:.0f}" if there and busier > 0 else "",
     )
 
 
@@ -85,7 +87,7 @@ def _idle(cluster, seconds=5.0):
     import distributed
 
     with distributed.Client(cluster.address) as client:
-        client.wait_for_workers(1)
+        client.wait_for_workers(1, timeout=60)
         time.sleep(1)
         before = _processors(cluster)
         time.sleep(seconds)
@@ -106,7 +108,7 @@ def _run(place, task, rows, workers, cluster):
     before = _processors(cluster)
     outcome = run(
         Request(
-            task,
+            (made,),
             out=place / f"{rows}",
             rows={largest: rows},
             workers=workers,
@@ -136,15 +138,23 @@ def _seconds(process):
 
 @contextlib.contextmanager
 def _cluster(place, workers):
-    """A scheduler and workers as processes of their own."""
+    """A scheduler and workers as processes of their own.
+
+    Raises:
+        SynthbenchError: the scheduler has ended before it could be reached.
+    """
     file = place / "scheduler.json"
     with (
         _process(place, "dask_scheduler", "--port=0") as scheduler,
         _process(place, "dask_worker", f"--nworkers={workers}", "--nthreads=1") as nanny,
     ):
         while not file.exists() or not file.read_text():
+            if scheduler.poll() is not None:
+                said = (place / "dask_scheduler.log").read_text().splitlines()
+                raise SynthbenchError(f"Dask's scheduler has ended: {said[-1] if said else '-'}")
             time.sleep(0.1)
-        yield _Cluster(json.loads(file.read_text())["address"], scheduler, nanny)
+        address = json.loads(file.read_text())["address"]
+        yield _Cluster(address, psutil.Process(scheduler.pid), psutil.Process(nanny.pid))
 
 
 @contextlib.contextmanager
@@ -157,7 +167,7 @@ def _process(place, module, *words):
             stderr=log,
         )
         try:
-            yield psutil.Process(started.pid)
+            yield started
         finally:
             started.terminate()
             started.wait()

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
+from benchmarks.recipes import recipes_of
 from synthbench.engine.engine import usable_cores
 from synthbench.tasks.registry import list_tasks
 from synthbench.text.tables import Table, render
@@ -44,17 +45,14 @@ def main(words):
         "leaves out the stream, which other processes make",
     )
     chosen = parser.parse_args(words)
+    studies = [find_study(task, chosen.profile, chosen.study) for task in chosen.tasks]
+    recipes = recipes_of(studies, chosen.model)
     setting = Setting(find_device(chosen.device), chosen.precision, chosen.compile)
     made_with = machine(setting)
     print(made_with["gpu"] or f"{made_with['processor']}, {made_with['cores']} cores", end=", ")
     print(f"PyTorch {made_with['torch']}, {chosen.precision}{', compiled' * chosen.compile}")
-    lines = []
     with tempfile.TemporaryDirectory() as place:
-        for task in chosen.tasks:
-            study = find_study(task, chosen.profile, chosen.study)
-            for recipe in study.recipes:
-                if recipe.steps and (not chosen.model or recipe.name in chosen.model):
-                    lines.append(_line(Path(place), study, recipe, chosen))
+        lines = [_line(Path(place), study, recipe, chosen) for study, recipe in recipes]
     head = ("task", "model", "rows a step", "steps/s", "of a stream")
     print(render(Table(head, lines, right=(2, 3, 4))))
 

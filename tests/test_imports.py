@@ -227,7 +227,11 @@ def raised(function):
 
 def test_every_benchmark_can_be_started_and_is_named_by_the_first(monkeypatch, capsys):
     main = importlib.import_module("benchmarks.__main__")
-    files = {path.stem for path in (ROOT / "benchmarks").glob("*.py")} - {"__init__", "__main__"}
+    files = {path.stem for path in (ROOT / "benchmarks").glob("*.py")} - {
+        "__init__",
+        "__main__",
+        "recipes",
+    }
     packages = {path.parent.name for path in (ROOT / "benchmarks").glob("*/__init__.py")}
     assert set(main.MORE) == files | packages
     for name in main.MORE:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import torch
 
+from synthbench.dataset.files import write_json
 from synthbench.errors import DatasetError
 
 #: The most bytes of a file.
@@ -88,9 +89,7 @@ class Folder:
 
     def _write(self, file, values):
         self.path.mkdir(parents=True, exist_ok=True)
-        written = file.with_suffix(".new")
-        written.write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
-        written.replace(file)
+        write_json(file, values)
 
 
 def _read(file):

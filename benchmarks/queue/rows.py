@@ -96,7 +96,7 @@ class Composites:
         columns = (number.astype(np.int32), block["rgb"], block["label"].astype(np.int64))
         return tuple(_placed(torch.from_numpy(column), self._device) for column in columns)
 
-    def sample(self):
+    def sample(self, recipe):
         """Rows that are trained on."""
         return self.table(self._rounds.rows(0).take(slice(FIT_ROWS)))
 
@@ -141,23 +141,25 @@ class Tokens:
 
     def batches(self, recipe, seed):
         """A function from a step to its batch; the seed determines the order of rows."""
-        made = EpochBatches(
+        made = self._epochs(recipe, seed)
+        return lambda step: tuple(_placed(part, self._device) for part in made.batch(step)[:3])
+
+    def _epochs(self, recipe, seed):
+        return EpochBatches(
             self._train,
             recipe.batch_size,
             seed=seed,
             one_length=recipe.one_length,
             balanced=recipe.balanced,
         )
-        return lambda step: tuple(_placed(part, self._device) for part in made.batch(step)[:3])
 
     def table(self, rows):
         """Rows as tensors."""
         return self._placed(self._encoded(rows))
 
-    def sample(self):
-        """Rows that are trained on."""
-        every = max(1, len(self._train) // FIT_ROWS)
-        return self._placed(self._train.select(slice(0, every * FIT_ROWS, every)))
+    def sample(self, recipe):
+        """Rows that are trained on, as often as they are."""
+        return self._placed(self._epochs(recipe, 0).sample(FIT_ROWS))
 
     def _placed(self, encoded):
         columns = (encoded.inputs.long(), encoded.lengths, encoded.targets)

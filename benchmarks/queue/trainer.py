@@ -15,21 +15,47 @@ import time
 from typing import Any
 
 import torch
-from torch.nn import functional
 
 from benchmarks.queue.rows import judged, split_rows
-from synthbench import __version__
+from synthbench.errors import UsageError
 from synthbench.evaluation.evaluate import evaluate
+from synthbench.training.forms.form import Classes
+from synthbench.training.forms.rows import Batch
 from synthbench.training.layers.attention import set_temperature
 from synthbench.training.loop import learning_rate, parameter_groups, temperature
 from synthbench.training.models import build
+from synthbench.training.predicting import apply
+from synthbench.training.run import _thinned, command_without_data
 from synthbench.training.setting import machine
-from synthbench.training.train_fit import LEARNED, fit_of
+from synthbench.training.train_fit import fit_of, learned
 
 #: Rows that are evaluated at a time, and seconds between two states.
 _EVALUATED, _SAVE_EVERY = 512, 60.0
-#: The most measurements that a result keeps.
-_CURVE_POINTS = 50
+
+
+def check(training, form):
+    """Refuse a training that would not be what its study and recipe ask for.
+
+    Raises:
+        UsageError: names what this trainer does not do.
+    """
+    study, recipe, images = training.study, training.recipe, form.reads == "images"
+    refused = {
+        "ponder": recipe.ponder,
+        "balance_gradients": recipe.balance_gradients,
+        "one_length of images": images and recipe.one_length,
+        "balanced of images": images and recipe.balanced,
+        f"form={recipe.form}": recipe.form,
+        "labels that are no classes": not isinstance(form, Classes),
+        "a study without select": study.select is None,
+        "a study with rows of its own": study.rows,
+        "a stream of texts": study.stream and not images,
+        "a train split of images": images and not study.stream,
+    }
+    if found := [what for what, is_asked in refused.items() if is_asked]:
+        raise UsageError(
+            f"{training.name}: the queue does not know {', '.join(found)}; `synthbench train` does."
+        )
 
 
 @dataclasses.dataclass
@@ -50,11 +76,16 @@ class Trainer:
         task: its task.
         data: the task's rows on the device, `Composites` or `Tokens`.
         setting: device, precision, and whether steps are compiled.
+
+    Raises:
+        UsageError: see `check`.
     """
 
     def __init__(self, training, task, data, setting):
         self._study, self._recipe = training.study, training.recipe
         self._task, self._data, self._setting = task, data, setting
+        check(training, data.form)
+        self._sample = data.sample(self._recipe)
         self._splits = {
             split.name: split_rows(task, split.name) for split in task.splits if split.evaluation
         }
@@ -172,12 +203,16 @@ class Trainer:
 
     def _loss(self, *batch):
         """Mean loss and accuracy of a batch; this is what is compiled."""
+        read, scores = self._scored(*batch)
+        loss = self._data.form.loss(scores, read, self._recipe.label_smoothing)
+        return loss, self._data.form.measured(scores.detach(), read).mean()
+
+    def _scored(self, *batch):
+        """A batch as the model reads it, and its scores."""
         *parts, targets = batch
         with self._setting.autocast():
-            scores = self._model(*self._data.inputs(*parts)).scores.float()
-        smoothing = self._recipe.label_smoothing
-        loss = functional.cross_entropy(scores, targets, label_smoothing=smoothing)
-        return loss, (scores.detach().argmax(dim=-1) == targets).float().mean()
+            read = Batch(*self._data.inputs(*parts), targets)
+            return read, apply(self._model, read).scores
 
     # Measuring.
 
@@ -209,7 +244,7 @@ class Trainer:
         return {
             "step": self._progress.step,
             "score": list(score),
-            "training": self._measure(self._data.sample())[2],
+            "training": self._measure(self._sample)[2],
             "answers": {**answers, **{name: self._answer(name)[0] for name in others}},
         }
 
@@ -220,14 +255,13 @@ class Trainer:
     def _measure(self, table):
         """The class that the model gives each row, uint8 `(rows,)`; mean loss and accuracy."""
         self._model.eval()
-        answers, sums = [], torch.zeros(2, dtype=torch.float64, device=self._setting.device)
+        form, answers = self._data.form, []
+        sums = torch.zeros(2, dtype=torch.float64, device=self._setting.device)
         for first in range(0, len(table[-1]), _EVALUATED):
-            *parts, targets = (column[first : first + _EVALUATED] for column in table)
-            with self._setting.autocast():
-                scores = self._model(*self._data.inputs(*parts)).scores.float()
+            read, scores = self._scored(*(one[first : first + _EVALUATED] for one in table))
             answers.append(scores.argmax(dim=-1))
-            loss = functional.cross_entropy(scores, targets, reduction="sum")
-            sums += torch.stack([loss, (answers[-1] == targets).sum()])
+            loss, right = form.loss(scores, read), form.measured(scores, read)
+            sums += torch.stack([loss * len(right), right.sum()])
         loss, accuracy = (sums / len(table[-1])).tolist()
         return torch.cat(answers).to(torch.uint8).clone(), loss, accuracy
 
@@ -237,19 +271,14 @@ class Trainer:
         """The result at a mark, with the entries that `synthbench train` gives a result."""
         progress, recipe = self._progress, self._recipe
         best, chosen_step = progress.best, progress.best["step"]
-        end = self._measure(self._data.sample())[2]
-        if best["training"] < LEARNED <= end:  # the rule of `synthbench train`
-            best, chosen_step = self._kept(best["score"], {}), progress.step
-        learned = (best["training"], best["training"])
-        fit = fit_of("accuracy", len(self._data.sample()[-1]), (end, end), learned)
+        end = self._measure(self._sample)[2]
+        last, kept = (end, end), (best["training"],) * 2  # the share that is right is learned
+        if not learned(kept) and learned(last):
+            best, chosen_step, kept = self._kept(best["score"], {}), progress.step, last
+        fit = fit_of(self._data.form.metric, len(self._sample[-1]), last, kept)
         rate = self._images_a_second()
         return {
-            "synthbench": __version__,
-            "task": training.study.task,
-            "variant": training.variant,
-            "recipe": recipe.to_dict(),
-            "seed": training.seed,
-            "precision": self._setting.precision,
+            **command_without_data(training.study, self._task, training, self._setting),
             "compiled": self._setting.compiled,
             "commit": commit,
             "data": {"parameters": self._task.parameters.to_dict()},
@@ -299,9 +328,3 @@ class Trainer:
             if line[f"{split}/accuracy"] > self._study.eureka:
                 return {"split": split, "step": line["step"], "epoch": line["epoch"]}
         return None
-
-
-def _thinned(curve):
-    """At most `_CURVE_POINTS` measurements, evenly spaced, the last one included."""
-    every = max(1, -(-len(curve) // _CURVE_POINTS))
-    return curve[::-1][::every][::-1]

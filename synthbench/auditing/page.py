@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from synthbench.auditing.audit import Audit
-from synthbench.auditing.sections import Section, variant_sections, verdict
+from synthbench.auditing.sections import Section, leaked, variant_sections, verdict
 from synthbench.checks import claim_output, usable_path
 from synthbench.dataset.files import write_text
 from synthbench.errors import UsageError
@@ -58,7 +58,8 @@ def _links(audit: Audit) -> Iterator[str]:
         yield '<nav aria-label="Variants"><ul>'
         for name, found in audit.variants.items():
             link = f'<a href="#{escaped(name)}">{escaped(name)}</a>'
-            yield f"<li>{link}, {escaped(verdict(found))}</li>"
+            verdicts = "; ".join(escaped(one) for one in (*leaked(found), verdict(found)))
+            yield f"<li>{link}, {verdicts}</li>"
         yield "</ul></nav>"
 
 

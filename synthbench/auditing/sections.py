@@ -65,7 +65,7 @@ def variant_sections(variant: VariantAudit) -> list[Section]:
     found = variant.findings
     verdicts = itertools.product(_by_hardness(variant), variant.metrics)
     sections = [
-        Section("Verdict", [verdict(variant, *one) for one in verdicts]),
+        Section("Verdict", [*leaked(variant), *(verdict(variant, *one) for one in verdicts)]),
         Section("How to read it", _how_to_read(variant)),
         Section("Worth a second look", found or [styled("Nothing.", "green")]),
         Section("What shortcuts score", tables=[_scores(variant, one) for one in variant.metrics]),
@@ -114,6 +114,20 @@ def verdict(variant: VariantAudit, split: str | None = None, metric: str | None 
     title = split if len(variant.metrics) == 1 else f"{split}, {metric}"
     text = ", ".join(f"{what} {decimals(value, 2)}" for what, value in figures.items())
     return styled(f"{title}: {text}{name}", "red" if near else "green")
+
+
+def leaked(variant: VariantAudit) -> Iterator[Text]:
+    """A line for each split with rows or ids of an earlier one: its scores then say little."""
+    splits = list(variant.splits)
+    for number, split in reversed(list(enumerate(splits))):
+        leaks = variant.leaks[split]
+        counts = {f"also occur in {other}": leaks.shared[other] for other in splits[:number]}
+        if leaks.repeated_ids > sum(counts.values()) + leaks.repeated:
+            counts["have the id of an earlier row"] = leaks.repeated_ids
+        for what, count in counts.items():
+            if count:
+                text = f"{split}: leak: {count:,} of {leaks.rows:,} rows {what}"
+                yield styled(text, "red")
 
 
 def _how_to_read(variant: VariantAudit) -> list[str]:

@@ -37,7 +37,7 @@ from synthbench.cli.options import (
     "--min-bits",
     type=float,
     metavar="N",
-    help="Rows with less information are taken for ordinary text; 0 for none. "
+    help="Ignore matches with fewer bits than this; 0 keeps every match. "
     "Default: as each task says.",
 )
 @click.option("--report", metavar="FILE", help="Where to write each row found, as JSON Lines.")

@@ -39,7 +39,7 @@ from synthbench.text.tables import Table
 @json_option
 @click.option("--quiet", is_flag=True, help="Show no progress bar.")
 def verify(dataset: str, as_json: bool, quiet: bool, **chosen: Any) -> int:
-    """Check every row of DIR, make the dataset again, and compare."""
+    """Check every row of DIR, and make the dataset again."""
     from synthbench.verification.verify import verify as check
 
     report = check(dataset, progress=not quiet, **chosen)
@@ -93,11 +93,11 @@ def evaluate(
     PREDICTIONS is a .jsonl, .json, .csv, .tsv or .parquet file with `id` and
     `prediction` (or `response` or `completion`), or a log of Inspect (.eval, or
     .json) or lm-evaluation-harness. A prediction is the answer and nothing else;
-    --read text finds the answer in running text, such as "The answer is 7".
+    --read text extracts it from free text, such as "The answer is 7".
     Rows without a prediction score as wrong, unless --answered-only is given.
 
-    Replies that `ask` keeps, and output files of OpenAI's batches, are read, too;
-    in these answers are always found in running text.
+    Replies that `ask` keeps and output files of OpenAI's batches are read, too;
+    answers in these files are always extracted from free text.
     """
     from synthbench.dataset.dataset import DatasetDirectory
     from synthbench.evaluation.evaluate import evaluate as judge
@@ -118,7 +118,7 @@ def evaluate(
     synthbench export listops parity --weights 2,1 --to verl --out mixed
     """,
 )
-@click.argument("datasets", metavar="DIR", nargs=-1, required=True)
+@click.argument("datasets", metavar="DIR...", nargs=-1, required=True)
 @click.option(
     "--to",
     required=True,
@@ -135,7 +135,7 @@ def evaluate(
 @click.option(
     "--weights",
     metavar="N,N",
-    help="How many rows each of several datasets has, in turns; default: as many.",
+    help="Rows taken from each dataset per turn; default: 1 each.",
 )
 @variants_option
 @click.option(
@@ -149,7 +149,7 @@ def evaluate(
 @system_option
 @click.option("-n", "limit", type=int, metavar="N", help="The most rows of each split.")
 @offset_option
-@click.option("--model", metavar="NAME", help="The model that requests name.")
+@click.option("--model", metavar="NAME", help="Model name to put into each request.")
 @request_option
 @click.option("--solutions", is_flag=True, help="Answers show the steps that lead to them.")
 @source_option
@@ -167,8 +167,8 @@ def export(
     """Convert the dataset in DIR for another tool.
 
     Rows of several datasets take turns, in one file for each split. --shots, --system, -n and
-    --offset are for chat, openai-batch, lm-eval, verl, skyrl and nemo-gym; --solutions for these
-    but lm-eval; --model and --request for openai-batch.
+    --offset are for chat, openai-batch, lm-eval, verl, skyrl and nemo-gym; --solutions for all
+    of these except lm-eval; --model and --request for openai-batch.
     """
     from synthbench.sharing.export import export as write
 

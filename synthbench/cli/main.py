@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _open_missing_streams() -> None:
-    """Open the null device in place of standard streams that are closed, as in some services.
+    """Open the null device instead of standard streams that are closed, as in some services.
 
     Otherwise the next file to be opened, such as a shard, would get the descriptor of standard
     error, and what a library writes there would go into that file.

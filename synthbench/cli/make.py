@@ -82,7 +82,7 @@ def generate(
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Make the dataset of TASK, or of all tasks, as Parquet files."""
+    """Make the dataset of TASK, or of all, as Parquet."""
     from synthbench.generation.generate import run
     from synthbench.generation.request import Request
 
@@ -180,10 +180,14 @@ def summary(outcome: Outcome, seconds: float) -> Group:
 
 def _rows_by_bucket(buckets: Mapping[str, int]) -> str:
     """The number of rows of each bucket; adjacent buckets with the same number share an entry."""
+    from synthbench.tasks.parameters import ranges
+    from synthbench.tasks.scalar import span
+
     parts = []
     for count, same in itertools.groupby(buckets.items(), key=lambda item: item[1]):
-        (first, _), *_, (last, _) = [*same] * 2
-        parts.append(f"{first}: {count:,}" if first == last else f"{first}..{last}: {count:,} each")
+        names = [name for name, _ in same]
+        each = " each" if len(names) > 1 else ""
+        parts.append(f"{span(ranges(names))}: {count:,}{each}")
     return ", ".join(parts if len(parts) <= 12 else [*parts[:3], "..", parts[-1]])
 
 

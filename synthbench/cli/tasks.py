@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.command("list", cls=WithExamples, epilog="synthbench list")
 @json_option
 def list_(as_json: bool) -> None:
-    """Show all tasks with their variants, splits and default sizes."""
+    """Show all tasks with variants, splits and default sizes."""
     from synthbench.tasks import describe
 
     if as_json:

@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from synthbench.training.recipes.base import Study
 
 profile_option = choice_option("--profile", "cpu", "paper", "quick")
-device_option = click.option("--device", default="auto", show_default=True, metavar="cpu|cuda")
+device_option = click.option("--device", default="auto", show_default=True, metavar="auto|cpu|cuda")
 precision_option = choice_option("--precision", "float32", "bfloat16")
 study_option = click.option(
     "--study",
     default="main",
     show_default=True,
     metavar="NAME",
-    help="main, or the name of an ablation.",
+    help="main, or another study of the task: an ablation, or another size.",
 )
 dataset_option = click.option(
     "--dataset", metavar="DIR", help="The dataset to train on; made if it does not exist."
@@ -224,7 +224,7 @@ def reproduce(
     quiet: bool,
     **chosen: Any,
 ) -> None:
-    """Train baselines and solutions of TASK; compare with the paper."""
+    """Train the models of TASK's paper; compare with its figures."""
     common: dict[str, Any] = {
         "models": models,
         "options": pairs(options, "--option"),

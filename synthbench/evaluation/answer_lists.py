@@ -7,6 +7,7 @@ import json
 import re
 from typing import Any
 
+from synthbench.evaluation.answer_terms import hedge_end, is_denied
 from synthbench.evaluation.corrections import corrections
 from synthbench.evaluation.marked_places import enclosed, last_bold, last_marked, may_mark
 from synthbench.evaluation.plain_text import plain, split_end
@@ -18,10 +19,11 @@ _EDGES = " \t*_`$\"'“”‘’"
 _BETWEEN = ",;|[](){}\"'`*$\\"
 #: Behind an answer, before what is said about it.
 _REASON = re.compile(
-    r"\s*\(|[.;]\s|,\s+(?=[a-z])|\s[—–-]\s|\s+(?:because|since|as|which)\b", re.IGNORECASE
+    r"\s*\(|[.;]\s|,\s+(?=[a-z])|\s[—–-]\s(?!\s*\d)|\s+(?:because|since|as|which)\b", re.IGNORECASE
 )
 #: What a sentence says before its answer.
 _SAID = re.compile(r"(?:[:=≡→]|\b(?:is|are|get|gives?|equals|makes)\b)", re.IGNORECASE)
+_NOT, _BUT = (re.compile(rf"\b{word}\b", re.IGNORECASE) for word in ("not", r"but(?:\s+rather)?"))
 
 
 def find_text(text: str) -> str | None:
@@ -76,14 +78,27 @@ def _sequence_in(label: Column, said: str) -> str | None:
         if (found := _as_sequence(label, _after_is(correction))) is not None:
             return found
     if (marked := _marked(text)) is not None:
-        exact, short = _marked(said, edges) or "", _REASON.split(marked)[0]
-        return _first_sequence(label, [exact, marked, short, _after_is(short)])
+        exact = _marked(said, edges) or ""
+        place = next(start for start, end in last_marked(text) if _trimmed(text[start:end]))
+        there = [exact, marked, *_beginnings(exact), *_beginnings(marked)]
+        return _first_sequence(label, text, [(place, piece) for piece in there])
     lines = _lines(text)
     if not lines:
         return None
     ends = [_trimmed(_lines(said)[-1], edges) or "", _trimmed(lines[-1]) or ""]
-    said_last = _after_is(_REASON.split(ends[-1])[0])
-    return _first_sequence(label, [*ends, *_bold(text), said_last, lines[0]])
+    last = text.rfind(lines[-1])
+    pieces = [(last, end) for end in ends] + [(0, bold) for bold in _bold(text)]
+    pieces += [(last, begin) for end in ends for begin in _beginnings(end)]
+    return _first_sequence(label, text, [*pieces, (0, lines[0])])
+
+
+def _beginnings(line: str) -> list[str]:
+    """What a line says before its reasons, and what it says to be so: also behind "not ... but"."""
+    parts = [line]
+    if (denied := _NOT.search(line)) and (but := _BUT.search(line, denied.end())):
+        parts.append(line[but.end() :])
+    shorts = [_REASON.split(part)[0] for part in parts]
+    return [piece for short in shorts for piece in (short, _after_is(short))]
 
 
 def _after_is(text: str) -> str:
@@ -91,9 +106,31 @@ def _after_is(text: str) -> str:
     return _SAID.split(text)[-1]
 
 
-def _first_sequence(label: Column, pieces: list[str]) -> str | None:
-    found = (_as_sequence(label, piece) for piece in pieces)
-    return next((one for one in found if one is not None), None)
+def _first_sequence(label: Column, text: str, pieces: list[tuple[int, str]]) -> str | None:
+    """The first of some pieces of a text that is a sequence, if the text settles on it.
+
+    Args:
+        label: the column of labels.
+        text: the text.
+        pieces: each with the place from which on it stands in the text.
+    """
+    for start, piece in pieces:
+        if (found := _as_sequence(label, piece)) is not None:
+            at = max(start, text.find(piece, start))
+            return None if is_denied(text, at) else _if_sure(label, text, at + len(piece), found)
+    return None
+
+
+def _if_sure(label: Column, text: str, end: int, found: str) -> str | None:
+    """A sequence; None if behind its end another one may be right as well: "0 1, or 1 0"."""
+    begin = hedge_end(text, end)
+    vocabulary = label.vocabulary
+    if begin is None or vocabulary is None:
+        return found
+    words = text[begin:].partition("\n")[0].split()
+    other = itertools.takewhile(lambda word: _joined(vocabulary, word) is not None, words)
+    joined = _joined(vocabulary, " ".join(other))
+    return found if joined in (None, found) else None
 
 
 def _as_sequence(label: Column, piece: str) -> str | None:

@@ -96,6 +96,39 @@ _ALTERNATIVES = re.compile(
     r"|[ \t]+",
     re.IGNORECASE,
 )
+#: Between an answer and another that may be right as well, also in a further sentence or line.
+_HEDGE = re.compile(
+    r"[\s*_`$\"'()\[\]{}\\.,;:…—–-]*(?:\b(?:and/or|oder|ou|или)\b|或者?|还是|または|또는|أو"
+    r"|(?:\b(?:or|but|if|not|it|this|that|could|might|may|also|even|be|no|hmm|actually)\b[\s,]*)*"
+    r"\b(?:or|maybe|perhaps|possibly|else|alternatively|otherwise|(?:could|might|may)\s+be)\b)"
+    rf"[\s,:]*(?:\b(?:it|is|be|could|might|may|an?|the)\b\s*)*{MARKUP}",
+    re.IGNORECASE,
+)
+#: Between the answers to two cases, "7 if odd, 5 if even", and behind the second.
+_CASE = re.compile(
+    rf"{MARKUP},?\s*\b(?:if|when)\b[^.!?\n\d]{{1,40}}(?:[,;]|\b(?:and|but|or|else|otherwise)\b)"
+    rf"(?:\s*\b(?:and|but|or|else|otherwise|it|is)\b,?)*{MARKUP}",
+    re.IGNORECASE,
+)
+_OTHER_CASE = re.compile(rf"{MARKUP},?\s*\b(?:if|when|else|otherwise)\b", re.IGNORECASE)
+_ELSE = re.compile(r"\b(?:else|otherwise)\b", re.IGNORECASE)
+#: How far behind an answer such another is looked for.
+_NEAR = 100
+#: "It is", "the correct answer is".
+_SUBJECT = (
+    r"(?:it|this|that"
+    r"|(?:the|my|an?)\s+(?:(?:final|correct|right)\s+)?(?:answer|result|value|number))"
+)
+_IS = r"(?:['’]s\b|\s*(?:[:=]|\b(?:is|was|equals|(?:can|could|should|would|must|to)\s+be)\b))"
+#: Before what is denied, perhaps with the words that mark it as the answer: "I don't think the
+#: answer is 7", "a wrong answer is 7", "≠ 7".
+_DENIED_BEFORE = re.compile(
+    rf"(?:≠|¬\s*=?|!=|\b(?:wrong|incorrect|false)\s+(?:answer|result|value){_IS}"
+    rf"|\bI\s+(?:really\s+)?doubt(?:\s+that)?\s+{_SUBJECT}{_IS}|(?:\b(?:not|never|cannot)|n['’]t)\s+(?:really\s+)?"
+    rf"(?:think|believe|suppose|guess|expect|say|claim|agree)(?:\s+that)?(?:\s+{_SUBJECT}{_IS})?)"
+    r"[\s*_`$\"'(\[{]*\Z",
+    re.IGNORECASE,
+)
 #: Between the ends of a range: "7 to 8".
 _TO = re.compile(rf"{MARKUP}(?:to|through|[-–—]){MARKUP}", re.IGNORECASE)
 
@@ -181,11 +214,18 @@ def _result(text: str, side: list[Word]) -> Word | None:
 def is_set_aside(text: str, term: Term, start: int = 0) -> bool:
     """Whether a term is denied, or counts, names or describes something else: 5 in "5 digits"."""
     at = term.word.start
+    if is_denied(text, at):
+        return True
     if term.word.text.endswith("%") or _SET_ASIDE_BEFORE.search(text, max(start, at - 40), at):
         return True
     # Behind a sign, a noun is the unit of a result: "= 7 points".
     is_result = text[max(start, at - 9) : at].rstrip(" $*").endswith(("=", "≡", "→"))
     return not is_result and _COUNTED.match(text, term.end) is not None
+
+
+def is_denied(text: str, at: int) -> bool:
+    """Whether what stands at a place is denied by what marks it: "I don't think the answer is"."""
+    return _DENIED_BEFORE.search(text, max(0, at - _NEAR), at) is not None
 
 
 def is_refused(text: str, term: Term) -> bool:
@@ -197,7 +237,11 @@ def has_alternative(text: str, terms: list[Term], index: int) -> bool:
     """Whether another answer stands beside a term: "7 or 8"."""
     for one, other in itertools.pairwise(terms[max(0, index - 1) : index + 2]):
         between = text[one.end : other.start]
-        if one.key == other.key or not _ALTERNATIVES.fullmatch(between):
+        if one.key == other.key:
+            continue
+        if _HEDGE.fullmatch(between) or _is_case(text, one.end, other):
+            return True
+        if not _ALTERNATIVES.fullmatch(between):
             continue
         said = re.findall(r"[^\W\d_]+", between)
         if "\n\n" in between and not said:
@@ -206,6 +250,30 @@ def has_alternative(text: str, terms: list[Term], index: int) -> bool:
         if one.words == other.words == 1 or said not in ([], ["and"]):
             return True
     return False
+
+
+def _is_case(text: str, start: int, other: Term) -> bool:
+    """Whether from `start` on another answer is given for another case: "if odd, 5 if even"."""
+    between = text[start : other.start]
+    if not _CASE.fullmatch(between):
+        return False
+    return bool(_ELSE.search(between) or _OTHER_CASE.match(text, other.end))
+
+
+def hedge_end(text: str, start: int) -> int | None:
+    """Where another answer may begin if the one before `start` is hedged; None if it is not."""
+    hedge = _HEDGE.match(text, start)
+    return hedge and hedge.end()
+
+
+def is_hedged(words: AnswerWords, text: str, term: Term) -> bool:
+    """Whether behind a term another answer may be right as well, perhaps in another line."""
+    others = find_terms(words, text, term.end, min(len(text), term.end + 2 * _NEAR))
+    if not others or others[0].value is None or others[0].key == term.key:
+        return False
+    other = others[0]
+    between = hedge_end(text, term.end) == other.start or _is_case(text, term.end, other)
+    return between and not is_set_aside(text, other)
 
 
 def is_range(text: str, terms: list[Term]) -> bool:

@@ -41,6 +41,13 @@ _IS_PRONOUN = re.compile(
 _SEPARATOR = re.compile(r"[-_\s]+")
 #: Single digits with the same separator between them: `1 0 1`.
 _SPACED = re.compile(r"\d(?:[ ,-] ?\d)+", re.ASCII)
+#: A number as its digits with the same separator between them, `1 1 3 3`, or in groups of three.
+_IN_PARTS = (
+    r"(?<![\w.,-])(?<!\d )(?<!\d, )(?:\d{1,3}(?P<group>[ _'’\u00a0\u202f])\d{3}(?:(?P=group)\d{3})*"
+    r"(?!(?P=group)\d)|\d(?P<gap>[\"'`]?[ ,;|]{1,3}[\"'`]?)\d(?:(?P=gap)\d)*(?!(?P=gap)\d))"
+    r"(?![^\W_]|[.,:/^%]\d)"
+)
+_WHOLE_IN_PARTS = re.compile(_IN_PARTS, re.ASCII)
 #: Words that say where something is, even if they are parts of names: "at the top", "top-right".
 _PLACES = ("top", "bottom", "left", "right", "upper", "lower", "middle", "center", "centre")
 _PLACE = "(?:" + "|".join(_PLACES) + r")\b"
@@ -77,9 +84,14 @@ class AnswerWords:
     """The words that answers may have: those of class `names`; without names, whole numbers.
 
     Only names count, the index of a class never does.
+
+    Args:
+        names: the names of the classes.
+        in_parts: whether the digits of a number may stand apart, as in the labels of `addition`.
     """
 
-    def __init__(self, names: tuple[str, ...]) -> None:
+    def __init__(self, names: tuple[str, ...], in_parts: bool = False) -> None:
+        self._in_parts = in_parts
         counted = all(name == str(index) for index, name in enumerate(names))
         self._indices = 0 if counted else len(names)
         self._names = {name.casefold(): name for name in reversed(names)}
@@ -93,7 +105,7 @@ class AnswerWords:
         if names and not self._names.keys() & set(_PLACES):
             alternatives.insert(0, _WHERE)
         if not names or any(map(str.isdigit, self._names | self._forms)):
-            alternatives += [*_spaced(names), _NUMBER]
+            alternatives += [*_spaced(names), *([_IN_PARTS] if in_parts else []), _NUMBER]
         self._pattern = re.compile("|".join(alternatives), re.IGNORECASE)
 
     def find(self, text: str, start: int = 0, end: int | None = None) -> list[Word]:
@@ -114,6 +126,8 @@ class AnswerWords:
         if word in self._names:
             return self._names[word]
         folded = word.casefold()
+        if self._in_parts and _WHOLE_IN_PARTS.fullmatch(word):
+            return re.sub(r"\D", "", word)
         if whole := _WHOLE.fullmatch(word):
             number = whole[1].replace(",", "")
             if number in self._names or number in self._forms:
@@ -127,6 +141,12 @@ class AnswerWords:
 
 #: The `AnswerWords` of some class names, made once.
 answer_words_of = functools.lru_cache(maxsize=64)(AnswerWords)
+
+
+@functools.cache
+def words_of_numbers() -> AnswerWords:
+    """The words of answers that are one number, written as such or digit by digit."""
+    return AnswerWords((), in_parts=True)
 
 
 def _plain(form: str) -> str:

@@ -16,7 +16,8 @@ from synthbench.evaluation.answer_words import AnswerWords
 #: Announces that an answer is corrected.
 CORRECTION = re.compile(
     r"\b(?=[wacorhimsneuf])(?:wait|actually|correct(?:ion|ed)|oops|sorry|apologi\w+|hmm+|rather|instead"
-    r"|nope|wrong|incorrect|mis\w+|updated?|revised|re-?(?:check|evaluate)|never\ mind|forget\ that"
+    r"|nope|(?:wrong|incorrect)(?!\ (?:answer|result|value)\s*(?:[:=]|is|was|would))|mis\w+"
+    r"|updated?|revised|re-?(?:check|evaluate)|never\ mind|forget\ that"
     r"|i\ mean|make\ (?:that|it)|(?:scratch|strike)\ that|second\ thought"
     r"|no(?=\s*[,:;.!–—-]|\ wait)|edit|hold\ on|correct\ (?:that|it|this|myself))\b"
     r"|更正|不对|不(?=\s*,)|いや|아니",

@@ -15,6 +15,7 @@ from synthbench.evaluation.chat_replies import RunningText
 from synthbench.evaluation.final_answer import find_answer
 from synthbench.evaluation.predictions import TEXT, VALUE, Predictions, read_predictions
 from synthbench.evaluation.report import Report
+from synthbench.evaluation.row_ends import TooLong, without_padding
 from synthbench.evaluation.rows import NO_ROW, RowSource, cannot_be_judged, no_column, open_rows
 from synthbench.evaluation.scores import PLACE, score_of, scores_by, scores_of_places
 from synthbench.evaluation.unreadable import Unreadable
@@ -155,6 +156,7 @@ class _Judgement:
         self._groups: dict[str, list[Any]] = {name: [] for name in columns}
         self._missing: list[str] = []
         self._unreadable = Unreadable(source.task, self._read_text)
+        self._too_long = TooLong()
         self._answered: list[bool] = []
         self._asked: list[bool] = []
         self._readings: collections.Counter[str] = collections.Counter()
@@ -244,6 +246,8 @@ class _Judgement:
             self._unreadable.add(row, name, prediction)
         else:
             self._readings[read_as] += 1
+            answer = without_padding(self._task, row, answer)
+            self._too_long.add(self._task, row, name, answer)
         return answer
 
     def report(self, left_out: Sequence[str]) -> Report:
@@ -251,6 +255,8 @@ class _Judgement:
         task, values = self._task, np.array(self._metrics, np.float64)
         answered, asked = np.array(self._answered, np.bool_), np.array(self._asked, np.bool_)
         self._unreadable.check(int(answered.sum()), self._given.shape)
+        given = int(asked.sum())
+        warnings = (self._unreadable.warning(given), self._too_long.warning(given))
         return Report(
             **vars(score_of(task, values, asked)),
             task=task.name,
@@ -269,10 +275,11 @@ class _Judgement:
             unknown=tuple(one for one in self._given.by_id or () if one in self._unknown),
             repeated=self._given.repeated,
             unparsed=tuple(self._unreadable.names),
+            too_long=tuple(self._too_long.names),
             baselines=task.baseline(),
             without_predictions=tuple(left_out),
             answered_only=self._answered_only,
             parsed=score_of(task, values[answered], answered[answered]),
             parsed_as=dict(self._readings),
-            warning=self._unreadable.warning(int(asked.sum())),
+            warning=next(filter(None, warnings), None),
         )

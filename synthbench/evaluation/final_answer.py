@@ -16,8 +16,10 @@ searches running text, by these rules:
 - Of a calculation, what stands alone after the last `=`, `≡` or `→` counts: 6 in `36 mod 10 = 6`.
   A calculation without a result (`3 + 4`) is no answer.
 - A number that counts, names or describes something else ("6 steps", "step 6", "modulo 6", "half of
-  6"), that is denied ("not 6", "anything but 6") or stands in a refusal is no answer.
-- Two answers are none: "7 or 8".
+  6"), that is denied ("not 6", "I don't think it is 6") or stands in a refusal is no answer.
+- Two answers are none: "7 or 8", "7. Maybe 8.".
+- A label that is one number, digit by digit, is looked for as a number is. A longer sequence counts
+  only where it is marked, alone in a line or in bold, or behind "is" or a sign in the last line.
 - Only names of classes count, the index of a class never does. Classes may be called by a part of
   their name ("T-shirt" for `T-shirt/top`), and numbers up to twelve may be written out.
 
@@ -36,13 +38,15 @@ from synthbench.evaluation.answer_terms import (
     Term,
     find_terms,
     has_alternative,
+    is_denied,
+    is_hedged,
     is_range,
     is_refused,
     is_set_aside,
     no_answer,
     settled_at,
 )
-from synthbench.evaluation.answer_words import AnswerWords, answer_words_of
+from synthbench.evaluation.answer_words import AnswerWords, answer_words_of, words_of_numbers
 from synthbench.evaluation.corrections import CORRECTION, corrected, is_stated
 from synthbench.evaluation.marked_places import (
     Span,
@@ -54,6 +58,7 @@ from synthbench.evaluation.marked_places import (
     may_mark,
 )
 from synthbench.evaluation.plain_text import plain, split_end, without_fonts, without_thoughts
+from synthbench.evaluation.row_ends import without_padding
 from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.registry import as_task
 
@@ -86,6 +91,8 @@ def find_answer(task: Task, text: str) -> Any:
             return find_numbers(plain(said))
         case "text" if task.answer.vocabulary is None:
             return find_text(without_fonts(said))
+        case "text" if task.answer.is_number:
+            return _find_word(words_of_numbers(), said)
         case "text":
             return find_sequence(task.answer, said)
     return _find_word(answer_words_of(task.labels or ()), said)
@@ -118,13 +125,20 @@ def score_answer(task: str | Task, row: Mapping[str, Any], answer: str | None) -
     task = as_task(task)
     if answer is not None and task.answer.answers == "text" and answer.strip() == row[LABEL]:
         return task.score(row, row[LABEL])
-    return task.score(row, None if answer is None else find_answer(task, answer))
+    found = None if answer is None else find_answer(task, answer)
+    if task.answer.ignored is not None:
+        given = task.read_answer(row, found)
+        found = found if given is None else without_padding(task, row, given)
+    return task.score(row, found)
 
 
 #: How many characters beside a term may change what it says.
 _NEAR = 100
-#: Words in brackets: "7 (in 3 steps)".
-_REMARK = re.compile(r"\([^()\n]{0,200}?[a-zA-Z]{2}[^()\n]{0,200}\)")
+#: Words, or a calculation without its result, in brackets: "7 (in 3 steps)", "7 (3 + 4)".
+_REMARK = re.compile(
+    r"\([^()\n]{0,200}?[a-zA-Z]{2}[^()\n]{0,200}\)"
+    r"|(?<=\d )\(\d[^()\n=≡→]{0,200}[-+×*÷/^][^()\n=≡→]{1,200}\)"
+)
 #: Before an unmarked number in letters: "It is seven."
 _SAID = re.compile(r"\b(?:is|get|gives|equals|makes)\b\W*\Z", re.IGNORECASE)
 #: What a model offers after its answer, in its last sentence.
@@ -185,8 +199,10 @@ def _has_alnum(text: str) -> bool:
 def _marked(words: AnswerWords, text: str) -> Term | None:
     """The term in the last marked place that has one, or what corrects it."""
     for start, end in last_marked(text):
-        if terms := find_terms(words, text, start, end):
-            return corrected(words, text, _from_mark(text, start, terms))
+        terms = find_terms(words, text, start, end)
+        if terms and not is_denied(text, terms[0].start):
+            found = corrected(words, text, _from_mark(text, start, terms))
+            return no_answer(found) if is_hedged(words, text, found) else found
     return None
 
 

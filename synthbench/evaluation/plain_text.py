@@ -14,6 +14,7 @@ _SIGNS = {
     **dict.fromkeys(("equiv", "cong"), "≡"),
     **dict.fromkeys(("to", "rightarrow", "Rightarrow", "longrightarrow", "implies", "mapsto"), "→"),
     **dict.fromkeys(("ne", "neq"), "≠"),
+    **dict.fromkeys(("not", "neg", "lnot"), "¬"),
     **dict.fromkeys(("mod", "bmod", "pmod"), " mod "),
     **dict.fromkeys(("quad", "qquad", "left", "right", "big", "Big", "displaystyle"), " "),
     **dict.fromkeys((",", ";", ":", "!", " "), " "),

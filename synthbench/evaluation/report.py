@@ -39,6 +39,8 @@ class Report(Score):
         repeated: ids with more than one prediction, of which the first counted.
         unparsed: ids (`"row 7"`, counted from 0, for rows without) whose prediction could not
             be read as an answer and scored as wrong.
+        too_long: ids, or `"row 7"`, of predicted sequences that have more tokens than the label;
+            each of these tokens counts as wrong.
         baselines: the scores that are possible without solving the task, by name.
         without_predictions: splits that were not evaluated, because no split was named and none
             of their rows had a prediction.
@@ -46,7 +48,8 @@ class Report(Score):
         parsed: the score of only the rows whose prediction could be read.
         parsed_as: how many of these were read as a value, as text that holds an answer, or as the
             argmax of scores.
-        warning: if most predictions cannot be read, an example and a remedy; else None.
+        warning: if most predictions cannot be read, or are too long, an example and a remedy;
+            else None.
     """
 
     task: str
@@ -57,6 +60,7 @@ class Report(Score):
     unknown: tuple[str, ...]
     repeated: tuple[str, ...]
     unparsed: tuple[str, ...]
+    too_long: tuple[str, ...]
     baselines: dict[str, float]
     without_predictions: tuple[str, ...]
     answered_only: bool
@@ -117,7 +121,7 @@ class Report(Score):
         return "\n".join([title, self._table().html(), f"<p>{notes}</p>"])
 
     def _problems(self) -> dict[str, tuple[str, ...]]:
-        kinds = ("missing", "unknown", "repeated", "unparsed")
+        kinds = ("missing", "unknown", "repeated", "unparsed", "too_long")
         return {kind: getattr(self, kind) for kind in kinds}
 
     def _groups(self) -> dict[str, dict[Any, Score]]:
@@ -170,13 +174,15 @@ class Report(Score):
             "unknown": f"not in {', '.join(self.splits)}",
             "repeated": "the first prediction counts",
             "unparsed": "no answer, scored as wrong",
+            "too_long": "more tokens than the label, each of which is wrong",
         }
         found = {problem: ids for problem, ids in self._problems().items() if ids}
         for problem, ids in found.items():
             named = ", ".join(f"{one!r:.40}" for one in ids[:_IDS_IN_TEXT])
             more = ", ..." if len(ids) > _IDS_IN_TEXT else ""
-            notes.append(f"{len(ids):,} {problem} ({meaning[problem]}): {named}{more}")
-        if not found:
+            title = problem.replace("_", " ")
+            notes.append(f"{len(ids):,} {title} ({meaning[problem]}): {named}{more}")
+        if not found.keys() - {"too_long"}:
             notes.append("No prediction is missing, unknown, repeated or unreadable.")
         if self.without_predictions:
             named = ", ".join(self.without_predictions)

@@ -7,15 +7,20 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from synthbench.checks import check_name
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import UsageError
+from synthbench.seeding import Draws
 from synthbench.tasks.base import Task
 from synthbench.tasks.features import row_values
 from synthbench.tasks.registry import as_task
 from synthbench.text.lines import one_line, short
 
 _BATCH_ROWS = 1_024
+#: About how many rows of a split are checked to be questions of the task.
+_CHECKED_ROWS = 64
 #: The columns of a table of predictions; `SPLIT` is optional, and `ANSWERS` are accepted in place
 #: of `PREDICTION`.
 ID, PREDICTION, SPLIT = "id", "prediction", "split"
@@ -128,7 +133,11 @@ def _in_memory(data: Any, task: Task, split: str | None) -> RowSource:
     for name in splits:
         _check_columns(task, name, columns(name))
         if all(one in columns(name) for one in task.inputs):
-            _check_question(task, name, next(plain_batches(name, task.inputs)))
+            rows = splits[name]
+            if _is_table(rows):
+                rows = rows.with_format(None).select_columns(list(task.inputs))
+            for number in _numbers_to_check(len(rows)):
+                _check_question(task, name, number, rows[number])
     sizes = {name: len(rows) for name, rows in splits.items()}
     return RowSource("the rows", task, sizes, columns, plain_batches)
 
@@ -157,14 +166,28 @@ def _check_columns(task: Task, split: str, columns: Sequence[str]) -> None:
         )
 
 
-def _check_question(task: Task, split: str, batch: Columns) -> None:
-    """Refuse the rows of another task with the same columns: the first is no question of it."""
-    question = batch[task.inputs[0]][0]
+def _numbers_to_check(rows: int) -> list[int]:
+    """The first and the last row, and one drawn from each of as many equal parts between them.
+
+    Drawn, because every so many rows of a mixture may be of one task.
+    """
+    parts = min(rows, _CHECKED_ROWS)
+    ends = np.arange(parts + 1) * rows // parts
+    chosen = ends[:-1] + (Draws({"check": "rows"}).floats(parts) * np.diff(ends)).astype(np.int64)
+    return sorted({0, *chosen.tolist(), rows - 1})
+
+
+def _check_question(task: Task, split: str, number: int, row: Any) -> None:
+    """Refuse a row of another task with the same columns: it is no question of this one."""
+    if not isinstance(row, Mapping) or not all(name in row for name in task.inputs):
+        return  # who reads the rows says so
+    cells = {name: [row[name]] for name in task.inputs}
+    question = _plain(task, split, cells, number)[task.inputs[0]][0]
     try:
         task.solve(question)
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         raise UsageError(
-            f"Row 0 of split {split!r} is not a row of {task.name} with these parameters: "
+            f"Row {number} of split {split!r} is not a row of {task.name} with these parameters: "
             f"{short(question)}: {one_line(str(error))}"
         ) from None
 

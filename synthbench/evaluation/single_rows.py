@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from synthbench.arguments import checked
 from synthbench.errors import SynthbenchError, UsageError
+from synthbench.evaluation.row_ends import without_padding
 from synthbench.evaluation.rows import NO_ROW, cannot_be_judged, no_column
 from synthbench.evaluation.unreadable import is_plausible_answer
 from synthbench.tasks.base import Task, TextTask
@@ -47,12 +48,14 @@ def score(
     if not isinstance(row, Mapping):
         raise UsageError(f"Row {short(row)}: expected a dict with the columns of {chosen.name}.")
     try:
-        if chosen.read_answer(row, answer) is None and not is_plausible_answer(chosen, answer):
+        given = chosen.read_answer(row, answer)
+        if given is None and not is_plausible_answer(chosen, answer):
             raise UsageError(
                 f"Answer {short(answer)} of type {type(answer).__name__}: expected "
                 f"{chosen.answer.expected}."
             )
-        return chosen.score(row, answer)
+        cut = without_padding(chosen, row, given)
+        return chosen.score(row, answer if cut is given else cut)
     except UsageError:
         raise
     except KeyError as error:
@@ -108,11 +111,15 @@ def is_held_out(
     task: str | Task,
     text_or_row: Any,
 ) -> bool:
-    """Whether a row is held out: no train split and no stream, of whatever seed, has it.
+    """Whether a row is held out: no train split and no training stream, of whatever seed, has it.
 
-    Evaluation splits have only held-out rows, whose ids begin with 0 or 1. Rows that differ only
-    in the order of commuting arguments (`listops`, `arithmetic`), in the start symbol (`ctl`) or
-    in the order of a and b (`parity`) are held out together.
+    Evaluation splits have only held-out rows, whose ids begin with 0 or 1. Rows are held out
+    together if they differ only in the order of commuting arguments (`listops`, `arithmetic`), in
+    the start symbol (`ctl`), in the order of a and b (`parity`, and `modular-arithmetic` where they
+    may be exchanged), in the order of the pairs and where their keys are asked (`mqar`), in the
+    order of the two numbers of a sum or product (`addition`, and `binary-addition` and
+    `binary-multiplication` of `chomsky`), or in the `#` at the end (`missing-duplicate` of
+    `chomsky`).
 
     Args:
         task: the task; or its name, for the task with its defaults in the first of its variants
@@ -140,23 +147,46 @@ def is_held_out(
             inputs = _inputs(one, text_or_row)
             one.solve(inputs[one.inputs[0]][0].as_py())  # refuses what only resembles a row
             return bool(are_held_out(fingerprints(one, one.parse(inputs)))[0])
-        except (
-            ValueError,
-            TypeError,
-            AttributeError,
-            LookupError,
-            RecursionError,
-            pa.ArrowException,
-        ) as error:
+        except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
             reasons.append(error)
+    if isinstance(reasons[0], UsageError):
+        raise reasons[0]
     what = f"{short(text_or_row)} is not a row of {tasks[0].name}"
     raise UsageError(f"{what}: {reasons[0]}") from reasons[0]
 
 
 def _inputs(task: Task, text_or_row: Any) -> dict[str, pa.Array]:
-    """The columns that determine a row's id, of one row each."""
+    """The columns that determine a row's id, of one row each.
+
+    Raises:
+        UsageError: a column is missing, or a value is of another type than its column's.
+    """
     row = text_or_row if isinstance(text_or_row, Mapping) else {task.inputs[0]: text_or_row}
+    if missing := [name for name in task.inputs if name not in row]:
+        raise UsageError(
+            f"{short(text_or_row)} is not a row of {task.name}: it has no {missing[0]!r}; a row "
+            f"needs {', '.join(task.inputs)}."
+        )
     row = {name: row[name] for name in task.inputs}
     if isinstance(task, TextTask) and isinstance(row["text"], str):
         row["text"] = task.separator.join(row["text"].split())
-    return {name: pa.array([row[name]], task.columns[name].arrow) for name in task.inputs}
+    arrays = {}
+    for name in task.inputs:
+        column = task.columns[name]
+        try:
+            arrays[name] = pa.array([row[name]], column.arrow)
+        except (pa.ArrowException, ValueError, TypeError, AttributeError, OverflowError) as error:
+            raise _wrong_type(task, name, row[name], text_or_row) from error
+        if arrays[name].null_count:
+            raise _wrong_type(task, name, row[name], text_or_row)
+    return arrays
+
+
+def _wrong_type(task: Task, name: str, value: Any, given: Any) -> UsageError:
+    """The error for a value that is none of its column's."""
+    expected = "a text" if task.columns[name].arrow == pa.string() else str(task.columns[name])
+    expected += "" if isinstance(given, Mapping) else ", or the whole row as a dict"
+    return UsageError(
+        f"{short(value)} of type {type(value).__name__} is not the {name!r} of a row of "
+        f"{task.name}: expected {expected}."
+    )

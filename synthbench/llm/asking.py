@@ -21,6 +21,7 @@ from synthbench.llm.ask_report import AskReport
 from synthbench.llm.conversations import Conversation
 from synthbench.llm.kept_replies import REPLIES, KeptReplies
 from synthbench.llm.prompts import open_rows
+from synthbench.llm.request_fields import check_request_fields
 from synthbench.tasks.base import Task
 from synthbench.text.progress import Bar, progress_bar
 
@@ -144,9 +145,7 @@ def _check_options(
     check_whole_number("Retries", retries, least=0, most=100)
     if not 0 < timeout < float("inf"):
         raise UsageError(f"Timeout {timeout:g}: expected a number of seconds above 0.")
-    for name in ("model", "messages", "n", "stream"):
-        if name in fields:
-            raise UsageError(f"Request field {name!r} is set by ask; leave it out.")
+    check_request_fields(fields, "ask")
     if samples > 1 and fields.get("temperature") == 0:
         raise UsageError(f"Samples {samples}: with temperature 0 all replies to a row are alike.")
 

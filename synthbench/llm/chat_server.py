@@ -89,11 +89,6 @@ class ChatServer:
             SynthbenchError: it cannot be reached, refuses the key, or fails.
         """
         try:
-            try:
-                return await self._try(body)
-            except NoReplyError as error:
-                if not error.passing or await self._lacks(body["model"], error):
-                    raise
             return await self.reply(body)
         except NoReplyError as error:
             failed = error
@@ -161,18 +156,14 @@ class ChatServer:
 
     async def _explained(self, error: NoReplyError, model: str) -> SynthbenchError:
         """The error for people if the first request fails."""
-        if await self._lacks(model, error):
-            return unknown_name("model", model, await self._models())
+        refused = error.status in (400, 404, 422)  # servers differ in what an unknown model gets
+        names = await self._models() if refused else []
+        if names and model not in names:
+            return unknown_name("model", model, names)
         text = f"{self._url} gives no reply: {one_line(str(error))}"
         if error.status in _REMEDIES:
             text += f"\n{_REMEDIES[error.status]}"
-        kind = UsageError if error.status in (400, 404, 422) else SynthbenchError
-        return kind(text)
-
-    async def _lacks(self, model: str, error: NoReplyError) -> bool:
-        """Whether the server names its models, and this one is not among them."""
-        names = await self._models() if error.status is not None else []
-        return bool(names) and model not in names
+        return UsageError(text) if refused else SynthbenchError(text)
 
     async def _models(self) -> list[str]:
         """The names of the server's models, as far as it tells."""

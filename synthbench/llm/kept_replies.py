@@ -91,10 +91,12 @@ class KeptReplies:
                 f"Another process writes replies to {str(directory)!r}; wait for it, or name "
                 "another directory."
             ) from None
-        self._opened.callback(lock.release)
-        self._check_asked(directory / _ASKED)
-        self._read(directory / REPLIES)
-        self._file = self._opened.enter_context((directory / REPLIES).open("ab"))
+        with contextlib.ExitStack() as opened:  # what fails here must not keep the lock
+            opened.callback(lock.release)
+            self._check_asked(directory / _ASKED)
+            self._read(directory / REPLIES)
+            self._file = opened.enter_context((directory / REPLIES).open("ab"))
+            self._opened = opened.pop_all()
 
     def _check_asked(self, file: Path) -> None:
         if not file.exists():
@@ -103,11 +105,16 @@ class KeptReplies:
         before = _json(file.read_bytes(), str(file))
         if before == self._asked:
             return
-        there = before if isinstance(before, dict) else {}
-        name = next(key for key in self._asked if there.get(key) != self._asked[key])
+        if not (isinstance(before, dict) and before.keys() == self._asked.keys()):
+            found = list(before) if isinstance(before, dict) else before
+            raise DatasetError(
+                f"{file} is not what ask writes: expected an object with "
+                f"{', '.join(self._asked)}; found {short(found)}.\nName another directory."
+            )
+        name = next(key for key, value in self._asked.items() if before[key] != value)
         raise UsageError(
             f"Output {str(self._directory)!r} has replies to another request: {name} is "
-            f"{short(there.get(name))} there and {short(self._asked[name])} here.\n"
+            f"{short(before[name])} there and {short(self._asked[name])} here.\n"
             "Name another directory."
         )
 

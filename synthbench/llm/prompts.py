@@ -22,7 +22,7 @@ from synthbench.generation.load_dataset import open_with_datasets
 from synthbench.llm.conversations import TEXT, Conversation
 from synthbench.llm.mixtures import mixed_prompts
 from synthbench.sampling.first_rows import first_rows
-from synthbench.sampling.plan import Plan, plan_rows
+from synthbench.sampling.plan import Plan, divide, plan_rows
 from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.mixture import Mixture, Source, Sources
 from synthbench.tasks.registry import as_task, list_tasks
@@ -80,7 +80,7 @@ def prompts(
 
     Raises:
         UsageError: an unknown name, a task without a single right answer, an offset beyond the last
-            row, or worked examples for images or for rows of train.
+            row, worked examples for images or for rows of train, or more of them than train has.
 
     Example:
         >>> from synthbench import llm
@@ -179,7 +179,7 @@ class AskedRows:
         """The prompts of the rows, with worked examples of train and a system message.
 
         Raises:
-            UsageError: worked examples for images or for rows of train.
+            UsageError: worked examples for images or for rows of train, or more than there are.
         """
         check_whole_number("Shots", shots, least=0, most=MOST_SHOTS)
         if not shots:
@@ -202,9 +202,10 @@ class AskedRows:
     def _examples(self, split: str, count: int) -> list[dict[str, Any]]:
         """The first rows of another split."""
         if self.plan is not None:
-            return list(self._drawn(split, count).to_pylist())
+            return _first_examples(self.task, self.plan, split, count)
         assert self.dataset is not None
-        return list(itertools.islice(self.dataset.rows(self.task.variant, split), count))
+        rows = self.dataset.rows(self.task.variant, split)
+        return _enough(list(itertools.islice(rows, count)), split, count)
 
     def _asked(self) -> pa.Table:
         """The rows that are drawn for a task, of which there is a limit."""
@@ -220,10 +221,16 @@ def _first_rows(task: Task, plan: Plan, split: str, count: int) -> pa.Table:
     return rows_table(task, drawn.block, drawn.fingerprints)
 
 
-def stream_conversation(task: Task, shots: int, system: str | None) -> Conversation:
+def stream_conversation(task: Task, split: str, shots: int, system: str | None) -> Conversation:
     """The prompts of a stream's rows; worked examples are rows of train in the task's dataset.
 
     A stream of train may have these rows, too; whoever asks it leaves them out.
+
+    Args:
+        task: the task.
+        split: the stream's split.
+        shots: worked examples before each question.
+        system: a system message.
 
     Raises:
         UsageError: worked examples for images, or a number that is not allowed.
@@ -231,8 +238,28 @@ def stream_conversation(task: Task, shots: int, system: str | None) -> Conversat
     check_whole_number("Shots", shots, least=0, most=MOST_SHOTS)
     if not shots:
         return Conversation(task, system)
-    split, plan = _split_of_examples(task, shots), plan_rows(task, "paper", None)
-    return Conversation(task, system, _first_rows(task, plan, split, shots).to_pylist())
+    trained, plan = _split_of_examples(task, shots), plan_rows(task, "paper", None)
+    examples = _first_examples(task, plan, trained, shots)
+    if split == trained and sum(divide(task, task.split(trained), shots + 1).values()) <= shots:
+        raise UsageError(
+            f"Shots {shots:,}: {trained} has no other rows, and worked examples are never asked; "
+            f"allowed with this split are whole numbers from 0 to {shots - 1}."
+        )
+    return Conversation(task, system, examples)
+
+
+def _first_examples(task: Task, plan: Plan, split: str, count: int) -> list[dict[str, Any]]:
+    return _enough(_first_rows(task, plan, split, count).to_pylist(), split, count)
+
+
+def _enough(examples: list[dict[str, Any]], split: str, count: int) -> list[dict[str, Any]]:
+    """The examples; a UsageError if the split has fewer than were asked for."""
+    if len(examples) < count:
+        raise UsageError(
+            f"Shots {count:,}: {split} has {len(examples):,} rows; allowed are whole numbers from "
+            f"0 to {len(examples)}."
+        )
+    return examples
 
 
 def _split_of_examples(task: Task, shots: int) -> str:

@@ -97,7 +97,8 @@ class SynthbenchTaskset(vf.Taskset[SynthbenchTask, SynthbenchConfig]):
             check_mixable(tasks)
         check_whole_number("Offset", config.offset, least=0)
         self._conversations = {
-            task: stream_conversation(task, config.shots, None) for task in tasks.parts
+            task: stream_conversation(task, config.split, config.shots, None)
+            for task in tasks.parts
         }
         self._rows = StreamRows(tasks, config.split, config.stream_seed)
 

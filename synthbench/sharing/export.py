@@ -20,10 +20,12 @@ from synthbench.dataset.staging import check_whole
 from synthbench.errors import SynthbenchError, UsageError, unknown_name
 from synthbench.llm.mixtures import check_mixable
 from synthbench.llm.prompts import why_not_askable, why_not_text
+from synthbench.llm.request_fields import check_request_fields
 from synthbench.sharing import croissant, lm_eval, nemo_gym, tensors, text_formats, verl
 from synthbench.sharing.parts import ExportPart, MixedPart, PromptOptions
 from synthbench.tasks.base import Task
 from synthbench.tasks.mixture import Mixture
+from synthbench.text.lines import short
 from synthbench.text.progress import progress_bar
 
 _DEFAULTS = PromptOptions()
@@ -118,7 +120,8 @@ def export(
         variants: which variants; default: all of the dataset.
         splits: which splits; default: all, for `lm-eval` and `openai-batch` only test.
         shots: for formats with prompts (all but `jsonl`, `tsv`, `torch` and `croissant`), worked
-            examples before each question, rows of train; default: 5 for `lm-eval`, else 0.
+            examples before each question, rows of train; default: 5 for `lm-eval` (fewer if train
+            has fewer rows), else 0.
         system: for these formats, a system message.
         limit: for these formats, the most rows of each split; default: all.
         offset: for these formats, how many rows of each split are left out before the first.
@@ -205,7 +208,7 @@ def _part(pair: tuple[DatasetDirectory, Task], split: str) -> ExportPart:
 
 
 def _check_prompts(prompts: PromptOptions, form: Format, to: str) -> None:
-    """Refuse options that a format has no use for, and requests without a model."""
+    """Refuse options that a format has no use for, and requests that cannot be made."""
     given = {name for name, value in vars(prompts).items() if value != getattr(_DEFAULTS, name)}
     for names, takes in (
         (("shots", "system", "limit", "offset"), "has_prompts"),
@@ -219,6 +222,14 @@ def _check_prompts(prompts: PromptOptions, form: Format, to: str) -> None:
             )
     if form.has_requests and not prompts.model:
         raise UsageError(f"Format {to!r} needs the name of the model: model=NAME, --model NAME.")
+    check_request_fields(prompts.request, "export")
+    for what, text in (("System message", prompts.system), ("Model", prompts.model)):
+        try:  # an argument of a command may have bytes that are no text
+            (text or "").encode()
+        except UnicodeEncodeError as error:
+            raise UsageError(
+                f"{what} {short(text)}: expected text that UTF-8 can hold ({error.reason})."
+            ) from None
 
 
 def _check_tasks(tasks: Sequence[Task], to: str) -> None:

@@ -4,8 +4,9 @@
 
 A task file gives the model the rule and a few rows of train, and compares its reply with the answer
 in two ways. `tolerant` compares the last number or class name (the last line, if labels are text),
-and `strict` compares the whole reply. Beside `exact_match` of all rows there is one of each depth
-or length, such as `exact_match_dependency_depth_7`.
+and `strict` compares the whole reply. Of labels that are sequences tokens are compared, and places
+that nobody asks (`_`) do not count. Beside `exact_match` of all rows there is one of each depth or
+length, such as `exact_match_dependency_depth_7`.
 
 Task files have the tags `synthbench_tasks` and `synthbench_TASK_tasks`. The group `synthbench` has
 all tasks with the former: if several exports lie in one directory, the tasks of all of them.
@@ -18,6 +19,7 @@ the shards relative to itself.
 from __future__ import annotations
 
 import itertools
+import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,24 +33,27 @@ from synthbench.errors import DatasetError
 from synthbench.evaluation.answer_words import word_pattern
 from synthbench.llm.conversations import TEXT
 from synthbench.sharing.parts import BATCH_ROWS, ExportPart
-from synthbench.tasks.base import Breakdown
+from synthbench.tasks.base import LABEL, Breakdown
 
 #: The default split; only its task file has no split in its name.
 SPLIT = "test"
-#: Rows of train shown before each question.
+#: Rows of train shown before each question by default, if there are so many.
 _SHOTS = 5
-#: The longest reply, in tokens.
-_MOST_TOKENS = 512
+#: The most tokens that a model may write, besides an answer of many tokens.
+_ROOM_TOKENS = 512
 #: Beside the task files, the Python file that the harness calls to open the rows.
 _LOADER_FILE = "rows.py"
 _LOADER = '''"""Rows and scores for lm-evaluation-harness: functions that the task files name."""
 
+import re
 from pathlib import Path
 
 import datasets
 
+NUMBER = re.compile("[0-9]+|[0-9]{1,3}(,[0-9]{3})+")
 
-def load(data_files, names=None, bucket=None, width=0, only=None, **_):
+
+def load(data_files, names=None, bucket=None, width=0, only=None, sequence=None, **_):
     """The rows by split, with their answers as text.
 
     Args:
@@ -57,6 +62,9 @@ def load(data_files, names=None, bucket=None, width=0, only=None, **_):
         bucket: the column that says how hard a row is.
         width: how many of its values form a band; 0 if each stands for itself.
         only: by split the first row to ask, and the row after the last.
+        sequence: of labels that are sequences: a pattern of their `tokens`, the `separator` between
+            them, the `ignored` token of places that nobody asks ("" if all are asked), and whether
+            they are a `number`.
     """
     here = Path(__file__).resolve().parent
     places = {split: [str(here / name) for name in files] for split, files in data_files.items()}
@@ -67,6 +75,8 @@ def load(data_files, names=None, bucket=None, width=0, only=None, **_):
         labels = rows[split]["label"]
         answers = [label if names is None else names[label] for label in labels]
         rows[split] = rows[split].add_column("answer", answers)
+        for name, value in (sequence or {}).items():
+            rows[split] = rows[split].add_column(f"answer_{name}", [value] * len(answers))
         if bucket:
             values = [f"{bucket}_{_band(value, width)}" for value in rows[split][bucket]]
             rows[split] = rows[split].add_column("bucket", values)
@@ -80,11 +90,37 @@ def _band(value, width):
 
 def score(doc, results):
     """1.0 if the filtered reply is the answer, over all rows and over those of its bucket."""
-    right = float(results[0] == doc["answer"])
+    right = float(results[0] == doc["answer"] or _is_same(doc, results[0]))
     return {
         "exact_match": right,
         **({f"exact_match_{doc['bucket']}": right} if "bucket" in doc else {}),
     }
+
+
+def _is_same(doc, reply):
+    """Whether a reply is a sequence with the right tokens, wherever one is asked."""
+    if "answer_separator" not in doc:
+        return False
+    separator, ignored = doc["answer_separator"], doc["answer_ignored"]
+    right, given = (_split(text, separator) for text in (doc["answer"], reply))
+    if doc["answer_number"] and NUMBER.fullmatch(reply):
+        given = list(reply.replace(",", ""))  # as people write it
+    if not all(re.fullmatch(doc["answer_tokens"], one) for one in given):
+        return False
+    if ignored and right[-1] in (ignored, "end"):
+        given = given[: len(right)]  # the answer is over before
+    while ignored and len(given) > len(right) and given[-1] == ignored:
+        given.pop()
+    given += [""] * (len(right) - len(given))
+    return len(given) == len(right) and all(
+        asked in (ignored or None, said) for asked, said in zip(right, given)
+    )
+
+
+def _split(text, separator):
+    if not separator:
+        return list(text)
+    return text.split() if separator.isspace() else text.split(separator)
 '''
 #: The group of all tasks, by their common tag; every export has the same file.
 _GROUP_FILE = "synthbench.yaml"
@@ -135,9 +171,17 @@ def task_file(part: ExportPart, shards: dict[str, list[Shard]]) -> dict[str, Any
     pattern = r"\S(?:[^\n]*\S)?" if names is None else f"(?i){word_pattern(names).pattern}"
     files = {split: [one.file for one in each] for split, each in shards.items()}
     trained = [split for split in shards if split != part.split]
-    shots = _SHOTS if prompts.shots is None else prompts.shots
+    there = sum(shard.rows for split in trained for shard in shards[split])
+    shots = min(_SHOTS, there) if prompts.shots is None else prompts.shots
     buckets = _buckets(part)
     options: dict[str, Any] = {"data_files": files, "names": names and list(names)}
+    if (vocabulary := task.answer.vocabulary) is not None:
+        options["sequence"] = {
+            "tokens": _token_pattern(vocabulary.tokens),
+            "separator": vocabulary.separator,
+            "ignored": task.answer.ignored or "",
+            "number": task.answer.is_number,
+        }
     if buckets:
         options |= {"bucket": buckets.column, "width": buckets.width}
     if prompts.offset or prompts.limit:
@@ -154,7 +198,7 @@ def task_file(part: ExportPart, shards: dict[str, list[Shard]]) -> dict[str, Any
         "doc_to_target": "{{answer}}",
         "generation_kwargs": {
             "until": ["Question:"],
-            "max_gen_toks": _MOST_TOKENS,
+            "max_gen_toks": _ROOM_TOKENS + (_longest(part) if names is None else 0),
             "do_sample": False,
             "temperature": 0.0,
         },
@@ -200,18 +244,38 @@ def _bucket_metrics(part: ExportPart, buckets: Breakdown | None) -> list[str]:
     return [f"exact_match_{column}_{one}" for one in ends]
 
 
+def _token_pattern(tokens: Sequence[str]) -> str:
+    """A short pattern of some tokens, in which a number stands for every number."""
+    kinds = {re.sub(r"\d+", r"\\d+", re.escape(token)) for token in tokens}
+    return "|".join(sorted(kinds))
+
+
+def _longest(part: ExportPart) -> int:
+    """The most bytes of an answer in the split; no tokenizer makes more tokens of it."""
+    batches = part.dataset.batches(part.task.variant, part.split, [LABEL], BATCH_ROWS)
+    labels = itertools.chain.from_iterable(batch[LABEL].to_pylist() for batch in batches)
+    return max((len(str(label).encode()) for label in labels), default=0)
+
+
 def _metric(name: str) -> dict[str, Any]:
     return {"metric": name, "aggregation": "mean", "higher_is_better": True}
 
 
 def _shards(part: ExportPart) -> dict[str, list[Shard]]:
-    """The shards of a split, and the first shard of train for the example rows, by split."""
+    """The shards of a split, and as many of train as have the example rows, by split."""
     shards = {part.split: list(part.record.shards)}
     splits = part.dataset.manifest.variants[part.task.variant]
     for split in part.task.splits:
         if not split.evaluation and split.name in splits and split.name != part.split:
-            return {**shards, split.name: [splits[split.name].shards[0]]}
+            wanted = part.prompts.shots or _SHOTS
+            return {**shards, split.name: _first_shards(splits[split.name].shards, wanted)}
     return shards
+
+
+def _first_shards(shards: Sequence[Shard], rows: int) -> list[Shard]:
+    """As many shards as have so many rows, from 1 row; all if together they have fewer."""
+    before = itertools.accumulate((shard.rows for shard in shards), initial=0)
+    return [shard for shard, number in zip(shards, before, strict=False) if number < rows]
 
 
 def _copy(part: ExportPart, shard: Shard, directory: Path) -> None:

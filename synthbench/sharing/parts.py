@@ -131,7 +131,7 @@ class ExportPart:
         """How the rows are asked.
 
         Raises:
-            UsageError: worked examples for images or for rows of train.
+            UsageError: worked examples for images or for rows of train, or more than there are.
         """
         asked = self.prompts
         return self._asked.conversation(asked.shots or 0, asked.system, asked.solutions)

@@ -17,6 +17,7 @@ from synthbench.streaming.rounds import Rounds
 from synthbench.streaming.token_batches import checked_device, chosen_form, placed
 from synthbench.tasks.base import Breakdown, Task
 from synthbench.tasks.form import TokenForm
+from synthbench.tasks.forms import SequenceClassification
 from synthbench.tasks.numeric import to_array
 from synthbench.tasks.registry import as_task
 from synthbench.text.tables import Table, render
@@ -31,14 +32,17 @@ class Curve(Score):
 
     Attributes:
         rows, metrics, intervals: the score of all rows, as in `Score`.
-        drawn: how many rows of the stream were drawn; those that came again were not asked again,
+        drawn: how many rows of the stream were drawn; those that repeated were not asked again,
             so `rows` counts distinct rows.
+        unparsed: to how many of these rows no answer could be read (scores that are NaN, or an id
+            that is no token of an answer); they count as wrong.
         title: task, variant, split and form.
         column: the column by which rows are grouped.
         by: the score of the rows with each value of that column.
     """
 
     drawn: int
+    unparsed: int
     title: str
     column: str
     by: dict[Any, Score]
@@ -46,7 +50,8 @@ class Curve(Score):
     def to_dict(self) -> dict[str, Any]:
         """The scores as JSON values."""
         by = {str(value): score.to_dict() for value, score in self.by.items()}
-        return {**super().to_dict(), "drawn": self.drawn, "column": self.column, "by": by}
+        counts = {"drawn": self.drawn, "unparsed": self.unparsed}
+        return {**super().to_dict(), **counts, "column": self.column, "by": by}
 
     def __repr__(self) -> str:
         return render(self._table())
@@ -59,9 +64,13 @@ class Curve(Score):
         asked = f"{self.rows:,} distinct rows were asked"
         if self.rows < self.drawn:
             asked += f" of {self.drawn:,} drawn; no row was asked twice"
-        note = f"{self.title}: {asked}."
+        notes = ["", f"{self.title}: {asked}."]
+        if self.unparsed:
+            notes.append(
+                f"{self.unparsed:,} of {self.rows:,} predictions cannot be read and count as wrong."
+            )
         cells = [[str(value), *_cells(score, self)] for value, score in lines]
-        return Table(head, cells, right=range(1, len(head)), notes=["", note])
+        return Table(head, cells, right=range(1, len(head)), notes=notes)
 
 
 def _cells(score: Score, whole: Score) -> list[str]:
@@ -90,7 +99,7 @@ def curve(
     """The accuracy of a model on fresh held-out rows, by difficulty, with intervals.
 
     The rows are the first ones of `synthbench.tokens(task, split=split, seed=seed)`: endless, and
-    held out from every training stream and training split. A row that comes again is not asked
+    held out from every training stream and training split. A row that repeats is not asked
     again.
 
     Args:
@@ -101,7 +110,7 @@ def curve(
             classes `(rows, width)` for `token-classification`, the ids of tokens at every place
             `(rows, width)` for `masked-lm`; or scores with one more axis, whose largest counts.
             For `causal-lm` questions end with the separator and are padded on the left, and
-            `predict` returns the ids that follow, `(rows, any)`; what stands behind the end token
+            `predict` returns the ids that follow, `(rows, any)`; what follows the end token
             is left out.
         by: the column by which rows are grouped, such as `length`; default: what the split is
             balanced over.
@@ -138,14 +147,17 @@ def curve(
     rounds = Rounds(made, split, seed)
     asked = _distinct(rounds, rows)
     columns = {name: one.to_pylist() for name, one in made.rendered(asked.block).items()}
-    answers = _answers(chosen, asked, predict, batch_size, on)
+    records = _records(columns)
+    answers = [
+        made.read_answer(row, answer)
+        for row, answer in zip(
+            records, _answers(chosen, asked, predict, batch_size, on), strict=True
+        )
+    ]
     values = np.array(
         [
             [measured[name] for name in made.metrics]
-            for measured in (
-                made.measure(row, made.read_answer(row, answer))
-                for row, answer in zip(_records(columns), answers, strict=True)
-            )
+            for measured in map(made.measure, records, answers)
         ],
         np.float64,
     )
@@ -157,7 +169,10 @@ def curve(
         grouped = scores_by(made, breakdown, [columns[column]], values, given)
     score = score_of(made, values, given)
     title = f"{made.name}, {made.variant}, {split}, {chosen.name}"
-    return Curve(**vars(score), drawn=rows, title=title, column=column, by=grouped)
+    unparsed = sum(answer is None for answer in answers)
+    return Curve(
+        **vars(score), drawn=rows, unparsed=unparsed, title=title, column=column, by=grouped
+    )
 
 
 def _distinct(rounds: Rounds, count: int) -> KeyedRows:
@@ -185,8 +200,20 @@ def _answers(
     for first in range(0, len(asked), batch_size):
         part = read.take(slice(first, first + batch_size))
         predicted = predict(placed(form.questions(part), device))
-        answers += form.answers(part, _predictions(predicted, len(part)))
+        answers += form.answers(part, _readable(form, _predictions(predicted, len(part))))
     return answers
+
+
+def _readable(form: TokenForm, predicted: NDArray[Any]) -> NDArray[Any]:
+    """Predictions where scores that are NaN give the id -1, which no answer has.
+
+    `argmax` would take the first NaN for the largest score.
+    """
+    axes = 2 if form.name == SequenceClassification.name else 3
+    if predicted.ndim != axes or predicted.dtype.kind != "f" or not predicted.shape[-1]:
+        return predicted
+    unknown = np.isnan(predicted).any(axis=-1)
+    return np.where(unknown, -1, predicted.argmax(axis=-1)) if unknown.any() else predicted
 
 
 def _predictions(given: Any, rows: int) -> NDArray[Any]:

@@ -47,8 +47,8 @@ def stream(
 
     A stream of `train` has no row that is held out; a stream of an evaluation split has only such
     rows. Row `i` depends on task, split, seed and `i` alone; batch `n` has the rows
-    `n * batch_size` to `(n + 1) * batch_size - 1`. Rows of a split or a bucket that has few come
-    again.
+    `n * batch_size` to `(n + 1) * batch_size - 1`. Rows repeat if a split or bucket has few
+    distinct rows.
 
     Args:
         task: a task, or the name of one with its defaults.

@@ -41,8 +41,8 @@ class Rounds:
 
     A round has the split's balance, and its rows are those that the split may have: held out for an
     evaluation split, not held out for train. Streams of splits that share buckets (iid and
-    validation) divide the rows among themselves. No row comes twice in a round, unless the split
-    has fewer rows than a round; then all come before one comes again. A bucket with fewer rows than
+    validation) divide the rows among themselves. No row occurs twice in a round, unless the split
+    has fewer rows than a round; then all occur before one repeats. A bucket with fewer rows than
     its share gives what it has, and other buckets fill the round.
 
     Args:

@@ -41,7 +41,7 @@ def tokens(
 
     - `sequence-classification`: `labels` `(rows,)` has one class a row.
     - `token-classification`: `labels` `(rows, width)`, the class of each token.
-    - `masked-lm`: behind the question stand as many mask tokens as the answer has tokens, and
+    - `masked-lm`: the question is followed by as many mask tokens as the answer has tokens, and
       `labels` has the answer's ids there.
     - `causal-lm`: question, separator, answer, end; `labels` has the answer and the end. Labels
       are not shifted.

@@ -18,7 +18,7 @@ from synthbench.tasks.tokens import pad
 class TokenizerForm(CausalLM):
     """`causal-lm` by a tokenizer: the row's text and a newline, the answer, the end of text.
 
-    What the tokenizer puts before a text, such as a token for its beginning, stands before the
+    What the tokenizer puts before a text, such as a token for its beginning, comes before the
     question. Batches are as wide as the longest row of a round.
 
     Args:

@@ -41,6 +41,7 @@ class Column(abc.ABC):
         names: the names of the classes; None if the values are not classes.
         plain: whether values are text, numbers, or lists of these: all but images.
         answers: what a search in running text looks for: a `word`, `text` or `numbers`.
+        is_number: whether `text` is always one number, which is then looked for as a number is.
         metrics: the metrics that `measure` returns.
         binary_metrics: those of them that are 0 or 1 for each row.
     """
@@ -48,6 +49,7 @@ class Column(abc.ABC):
     names: tuple[str, ...] | None = None
     plain: ClassVar[bool] = True
     answers: ClassVar[str] = "word"
+    is_number: ClassVar[bool] = False
     metrics: ClassVar[tuple[str, ...]] = ("accuracy",)
     binary_metrics: ClassVar[tuple[str, ...]] = ("accuracy",)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from synthbench.errors import SynthbenchError
 from synthbench.tasks.base import Task
 from synthbench.tasks.optional_modules import optional_function
+from synthbench.tasks.parameters import ranges
 from synthbench.tasks.registry import as_task, list_tasks, task_class
 from synthbench.tasks.scalar import span
 from synthbench.text.lines import one_line
@@ -119,11 +120,12 @@ def describe(name: str) -> Group:
     """
     facts = task_facts(name)
     splits = [
-        (split, f"{of_split['rows']:,}", span(of_split["buckets"]))
+        (split, f"{of_split['rows']:,}", span(ranges(of_split["buckets"])))
         for split, of_split in facts["splits"].items()
     ]
     parameters = [
-        (key, setting(one["default"]), one["meaning"]) for key, one in facts["parameters"].items()
+        (key, _short_setting(one["default"]), one["meaning"])
+        for key, one in facts["parameters"].items()
     ]
     return stack(
         styled(f"{name}: {facts['title']}", "bold"),
@@ -142,10 +144,10 @@ def describe(name: str) -> Group:
 
 def _levels_table(facts: Mapping[str, Any]) -> Table:
     """The levels with their parameters, and the tokens of their prompts if these were counted."""
-    lines = [
-        [level, " ".join(f"{key}={setting(one)}" for key, one in chosen.items()) or "the defaults"]
-        for level, chosen in facts["levels"].items()
-    ]
+    lines = []
+    for level, chosen in facts["levels"].items():
+        words = [f"{key}={_short_setting(one)}" for key, one in chosen.items()]
+        lines.append([level, " ".join(words) or "the defaults"])
     if (counted := facts["prompt_tokens"]) is None:
         return Table(("level", "parameters"), lines)
     for line in lines:
@@ -155,7 +157,7 @@ def _levels_table(facts: Mapping[str, Any]) -> Table:
         f"Tokens: means of {counted['rows']} prompts of test without worked examples, and of their "
         f"answers, by the tokenizer of {counted['tokenizer']}."
     )
-    head = ("level", "parameters", "tokens a prompt", "an answer")
+    head = ("level", "parameters", "prompt tokens", "answer tokens")
     return Table(head, lines, right=(2, 3), notes=[note])
 
 
@@ -179,3 +181,8 @@ def draw_row(task: Task, row: Mapping[str, Any]) -> Text:
 def setting(value: Any) -> str:
     """A parameter's value as `--set` takes it."""
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _short_setting(value: Any) -> str:
+    """The same with consecutive numbers as `1..5`."""
+    return setting(ranges(value) if isinstance(value, list | tuple) else value)

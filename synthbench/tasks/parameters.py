@@ -168,5 +168,29 @@ def _numbers(item: Any) -> Iterable[int]:
     return (_whole_number(item),)
 
 
+def ranges(items: Iterable[Any]) -> list[str]:
+    """Items as text, with three or more consecutive whole numbers as `1..5`, as `--set` takes them.
+
+    Args:
+        items: whole numbers, or texts, some of which may be whole numbers.
+
+    Example:
+        >>> from synthbench.tasks.parameters import ranges
+        >>> ranges([1, 2, 3, 4, 10, 12])
+        ['1..4', '10', '12']
+    """
+    runs: list[list[str]] = []
+    for name in map(str, items):
+        last = runs[-1][-1] if runs else ""
+        if last.isdecimal() and name.isdecimal() and int(name) == int(last) + 1:
+            runs[-1].append(name)
+        else:
+            runs.append([name])
+    parts: list[str] = []
+    for run in runs:
+        parts += [f"{run[0]}..{run[-1]}"] if len(run) > 2 else run
+    return parts
+
+
 def _whole_number(given: Any) -> int:
     return int(given) if isinstance(given, str) else operator.index(given)

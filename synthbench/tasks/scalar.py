@@ -256,6 +256,13 @@ class Sequence(Text):
 
 
 @dataclasses.dataclass(frozen=True)
+class Digit(Sequence):
+    """A sequence that has one token in every row, a digit."""
+
+    is_number = True
+
+
+@dataclasses.dataclass(frozen=True)
 class ClassLabel(Column):
     """An index into `names`, which `datasets` shows by name; int64 in Arrow."""
 

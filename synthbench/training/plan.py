@@ -37,7 +37,7 @@ def plan_runs(
     *,
     workers: int,
     overwrite: bool,
-    again: bool,
+    again: bool = True,
     progress: bool,
 ) -> list[Run]:
     """The runs of each variant, recipe and seed.

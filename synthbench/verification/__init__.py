@@ -1,1 +1,1 @@
-"""Checks that a dataset is what its manifest says."""
+"""Checks that a dataset matches its manifest."""

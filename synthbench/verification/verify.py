@@ -1,4 +1,4 @@
-"""Check that a dataset is what its manifest says.
+"""Check that a dataset matches its manifest.
 
 Manifest and card come first, then the files: sums, schema and digests (`files`). Then every split
 is made again from the manifest and compared, and the reference solver solves every row (`rows`).
@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import functools
+import os
 from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
@@ -87,11 +88,14 @@ class VerificationReport:
 
     def __rich__(self) -> Group:
         """The report in colours, as `rich.print` and the command line show it."""
-        dataset = f"{self.task} at {printable(str(self.path))}"
-        verdict, color = f"{dataset} is what its manifest says.", "green"
+        path = str(self.path)
+        if not self.path.is_absolute() and not path.startswith("."):
+            path = f".{os.sep}{path}"
+        dataset = f"{self.task} ({printable(path)})"
+        verdict, color = f"{dataset} matches its manifest.", "green"
         if self.failures:
-            counted = "(rows are counted from 0 in their file)"
-            verdict, color = f"{dataset} is not what its manifest says {counted}:", "red"
+            counted = "rows are counted from 0 in their file"
+            verdict, color = f"{dataset} does not match its manifest; {counted}:", "red"
         elif not self.made_again:
             verdict, color = (
                 f"Nothing wrong was found in {dataset}, but not everything is proved.",
@@ -117,7 +121,7 @@ def verify(
     """Check every row of a dataset directory, then make the dataset again and compare.
 
     It checks the checksums, sizes and schemas of the shards; the digest of every split; every
-    derived column, by the reference solver; every id, from the row's inputs; that no row comes
+    derived column, by the reference solver; every id, from the row's inputs; that no row occurs
     twice, and that each is in its split and bucket; the task's tables; what the card says about
     content, rows, features and the command; and that `data` has no other shard. Every split is
     generated again from the manifest; the first row of each split that differs is named.

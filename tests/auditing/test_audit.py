@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import synthbench
+from synthbench.auditing.sections import leaked, variant_sections
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
 from tests.auditing.planting import (
@@ -170,6 +171,9 @@ def test_a_row_that_stands_twice_is_found_in_its_split_and_in_another(tmp_path):
     assert test.wrong_ids == 0
     assert "test: rows that also occur in train: 3" in found.findings
     assert "test: rows that repeat an earlier row of the split: 1" in found.findings
+    assert [str(one) for one in leaked(found)] == ["test: leak: 3 of 400 rows also occur in train"]
+    said = [str(one) for one in variant_sections(found)[0].items]
+    assert said[0] == "test: leak: 3 of 400 rows also occur in train"
 
 
 def test_ids_that_are_not_their_rows_are_counted_whatever_their_form(tmp_path):
@@ -181,8 +185,11 @@ def test_ids_that_are_not_their_rows_are_counted_whatever_their_form(tmp_path):
         return table.set_column(0, "id", pa.array(ids))
 
     rewrite(out, "test", plant)
-    leaks = only(look(out)).leaks["test"]
+    found = only(look(out))
+    leaks = found.leaks["test"]
     assert (leaks.wrong_ids, leaks.repeated_ids, leaks.repeated) == (3, 1, 0)
+    said = [str(one) for one in leaked(found)]
+    assert said == ["test: leak: 1 of 400 rows have the id of an earlier row"]
 
 
 @pytest.fixture

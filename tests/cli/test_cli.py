@@ -57,7 +57,7 @@ def test_a_journey_from_the_list_to_a_score(program, tmp_path):
 
     status, verdict, _ = program("verify parity --workers 1")
     assert status == 0
-    assert "parity at parity is what its manifest says." in verdict
+    assert "parity (./parity) matches its manifest." in verdict
 
     rows = stored_rows(tmp_path / "parity", "default", "test").to_pylist()
     answers = [{"id": row["id"], "prediction": row["c"]} for row in rows]

@@ -88,7 +88,7 @@ def test_without_standard_error_results_are_printed_as_ever(tmp_path):
     assert "parity" in made.stdout
     verified = run("2>&-", "verify", "parity", cwd=tmp_path)
     assert verified.returncode == 0
-    assert "is what its manifest says" in verified.stdout
+    assert "matches its manifest" in verified.stdout
 
 
 @posix

@@ -100,7 +100,7 @@ def test_every_command_works_on_a_path_of_any_bytes(kind, good, tmp_path):
     printed = run_commands(lines, name, tmp_path, **locale)
     ended = [line.removeprefix("status ") for line in printed if line.startswith("status ")]
     assert ended == [f"0 of {line.split()[0]}" for line in lines], "\n".join(printed)
-    assert sum("is what its manifest says" in line for line in printed) == 2
+    assert sum("matches its manifest" in line for line in printed) == 2
     scores = ["test", "50", "1.0000", "0.9287", "to", "1.0000"]
     assert [line.split() for line in printed].count(scores) == 2
     made = ["audited", "copy", "made", "run", "sources", "whole", *FORMATS]

@@ -8,6 +8,7 @@ import pytest
 import synthbench
 from synthbench.auditing.audit import audit
 from synthbench.cli.main import _run, commands
+from synthbench.cli.make import _rows_by_bucket
 from synthbench.decontamination.decontaminate import DecontaminationReport
 from synthbench.tasks.registry import list_tasks
 from synthbench.text.tables import Table, render
@@ -114,6 +115,11 @@ def test_datasets(tables, monkeypatch, printed, tmp_path):
     guesses.write_text("\n".join(lines))
     assert show("evaluate", made, str(guesses)) > 50
     assert show("verify", made) == 0  # it shows no table
+
+
+def test_only_consecutive_buckets_are_shown_as_a_range():
+    assert _rows_by_bucket({"10": 50, "12": 50}) == "10, 12: 50 each"
+    assert _rows_by_bucket({"1": 5, "2": 5, "3": 5, "5": 4}) == "1..3: 5 each, 5: 4"
 
 
 def test_an_audit(tables, monkeypatch, tiny):

@@ -144,12 +144,16 @@ def test_text_of_any_kind_is_read_without_an_error(text):
         "(", "<b>", "let me know ", "**7** 8 ", "(ab 7) ", "(aa", "tell me. ", "answer: 7 or ",
         "7 or maybe ", "\\text", "\\textbf{", "[({", "7-", "1,", "Answer: 3 or 7\n", "7 a b ",
         "6. wait, ", "no 7 or ", "7 = ", "7 mod ", "I cannot 7 ", "答案是", "~~7 ",
-        "\\times ", "1 0 ",
+        "\\times ", "1 0 ", "100 ", "0 or ", "or ", "0 if ", "not but ", "I doubt it is 0 ",
+        "≠ ", "7 (3 + ",
     ],
 )  # fmt: skip
 def test_a_text_that_runs_away_is_read_in_no_time_worth_mentioning(piece):
     # Each of these would take hours if reading took more than about linear time.
-    for task in (LISTOPS, GRID, make_task("composites"), Reversal()):
+    for task in (
+        *(LISTOPS, GRID, make_task("composites"), Reversal(), make_task("addition")),
+        make_task("chomsky", "reverse-string"),
+    ):
         find_answer(task, piece * 20_000)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from typing import ClassVar
 
@@ -12,6 +13,7 @@ import pytest
 import synthbench
 from synthbench.errors import DatasetError, ParameterError, UsageError
 from synthbench.evaluation.evaluate import evaluate
+from synthbench.evaluation.rows import _numbers_to_check
 from synthbench.tasks.listops.task import ListOps
 from tests.evaluation.making import refusal
 from tests.support import shards
@@ -158,3 +160,23 @@ def test_a_directory_without_a_column_is_refused(made, tmp_path):
     shard = broken_copy(made, tmp_path / "copy", lambda table: table.drop_columns(["label"]))
     text = refusal(DatasetError, tmp_path / "copy", [0] * 40, split="test")
     assert text == f"{shard}: column label is missing, expected int64."
+
+
+@pytest.mark.parametrize("form", [list, datasets.Dataset.from_list])
+@pytest.mark.parametrize("place", [1, 99, 199])
+def test_a_mixture_with_the_rows_of_another_task_is_refused(form, place):
+    sums = [{"text": f"{one} + 2 =", "label": (one + 2) % 97} for one in range(97)] * 3
+    others = [{"text": "5 - 2 =", "label": 3}] * 50
+    rows = form([*sums[:place], *others, *sums[place:200]])
+    text = refusal(UsageError, rows, [0] * 250, task="modular-arithmetic")
+    assert re.match(r"Row \d+ of split 'rows' is not a row of modular-arithmetic with these", text)
+    assert "'5 - 2 =': expected 'a + b ='" in text
+
+
+def test_the_first_and_the_last_row_are_always_checked():
+    for rows in (1, 2, 63, 64, 65, 1_000, 123_456):
+        numbers = _numbers_to_check(rows)
+        assert numbers[0] == 0
+        assert numbers[-1] == rows - 1
+        assert len(numbers) == len(set(numbers)) <= 66
+        assert rows > 64 or len(numbers) == rows

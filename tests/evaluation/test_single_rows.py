@@ -156,3 +156,22 @@ def test_names_come_before_indices():
 def test_anything_is_read_as_a_class_or_not_at_all(prediction):
     read = read_class(prediction, DIGITS)
     assert read is None or (type(read) is int and 0 <= read < 10)
+
+
+@pytest.mark.parametrize(
+    ("task", "row", "said"),
+    [
+        ("chomsky", 5, "5 of type int is not the 'text' of a row of chomsky: expected a text, or"),
+        ("chomsky", None, "None of type NoneType is not the 'text' of a row of chomsky"),
+        ("chomsky", {"text": None}, "of chomsky: expected a text."),
+        ("chomsky", {"txt": "0 1"}, "is not a row of chomsky: it has no 'text'; a row needs text."),
+        ("chomsky", ["0", "1"], "of type list is not the 'text' of a row of chomsky"),
+        ("grid-count", "a", "'a' of type str is not the 'grid' of a row of grid-count: expected L"),
+        ("clusters", None, "it has no 'cluster'; a row needs points, cluster."),
+        ("composites", {"quadrants": [1]}, "of type list is not the 'quadrants' of a row"),
+    ],
+)
+def test_what_is_no_row_is_named_with_its_type_and_what_is_allowed(task, row, said):
+    with pytest.raises(UsageError) as caught:
+        synthbench.is_held_out(task, row)
+    assert said in str(caught.value)

@@ -106,7 +106,7 @@ def test_whoever_reads_while_a_dataset_is_replaced_gets_one_or_an_error_in_a_lin
         while writer.running:
             status, printed, errors = run_here("verify", "ctl", "--workers=1", cwd=tmp_path)
             assert status in (0, 1)
-            assert (status == 0) == ("ctl at ctl is what its manifest says." in printed)
+            assert (status == 0) == ("ctl (./ctl) matches its manifest." in printed)
             assert len(errors.splitlines()) <= 2
         assert writer.end() == (0, "", "")
     check_made(tmp_path)

@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 @contextlib.contextmanager
-def serve(answer, models=("tiny",), key=None):
+def serve(answer, models=("tiny",), key=None, listed=None):
     """The base URL of a server that answers messages by `answer`, for a `with` block.
 
     Args:
@@ -16,14 +16,15 @@ def serve(answer, models=("tiny",), key=None):
             for a response that is an error.
         models: the models that the server has.
         key: the key that requests must have; None for none.
+        listed: the models that it names; None for all that it has.
     """
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self):
-            listed = {"object": "list", "data": [{"id": name} for name in models]}
-            self.send(200, json.dumps(listed).encode())
+            named = [{"id": name} for name in (models if listed is None else listed)]
+            self.send(200, json.dumps({"object": "list", "data": named}).encode())
 
         def do_POST(self):
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

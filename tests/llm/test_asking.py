@@ -138,6 +138,52 @@ def test_a_limit_of_the_rate_is_kept_by_all_requests(easy):
     assert len(early) <= 2  # which were under way
 
 
+@pytest.mark.parametrize("retries", [0, 1, 3])
+def test_the_first_request_is_tried_as_often_as_every_other(easy, retries):
+    count = collections.Counter()
+
+    def answer(messages):
+        count["asked"] += 1
+        return 503
+
+    with serve(answer) as url, pytest.raises(SynthbenchError, match="gives no reply: status 503"):
+        ask(easy, url, retries=retries)
+    assert count["asked"] == retries + 1
+
+
+def test_the_first_request_waits_as_long_as_the_server_asks(easy):
+    times = []
+
+    def answer(messages):
+        times.append(time.monotonic())
+        return (429, {"Retry-After": "1"}) if len(times) == 1 else solved(messages)
+
+    # The server takes the model under a name that it does not list.
+    with serve(answer, listed=["another"]) as url:
+        assert ask(easy, url, limit=1, retries=1).accuracy == 1.0
+    assert len(times) == 2
+    assert times[1] - times[0] > 0.8
+
+
+@pytest.mark.parametrize("number", [0, 2])  # the first request, and another
+def test_a_server_that_wants_too_long_a_wait_is_not_waited_for(easy, monkeypatch, number):
+    monkeypatch.setattr(chat_server, "_LONGEST_WAIT", 0.5)
+    count = collections.Counter()
+
+    def answer(messages):
+        count["asked"] += 1
+        return (429, {"Retry-After": "1"}) if count["asked"] == number + 1 else solved(messages)
+
+    with serve(answer) as url:
+        if number == 0:
+            with pytest.raises(SynthbenchError, match="gives no reply: status 429: Slower, please"):
+                ask(easy, url, limit=4)
+        else:
+            report = ask(easy, url, limit=4, concurrency=1)
+            assert report.failures == ("status 429: Slower, please.",)
+    assert count["asked"] == (4 if number else 1)
+
+
 def test_what_fails_for_good_is_told_and_asked_again_next_time(easy, tmp_path):
     hard = llm.prompts(easy, limit=40, preset="small")["text"][7]
 
@@ -168,6 +214,49 @@ def test_a_server_that_dies_ends_the_run_and_what_it_said_is_kept(easy, tmp_path
         ask(easy, url, retries=1, out=tmp_path / "out")
     with serve(solved) as url:
         assert ask(easy, url, out=tmp_path / "out").asked == 28
+
+
+def test_failures_between_replies_end_nothing_however_many_they_are(easy):
+    count = collections.Counter()
+
+    def answer(messages):
+        count["asked"] += 1
+        return solved(messages) if count["asked"] % 3 == 1 else 400
+
+    with serve(answer) as url:
+        report = ask(easy, url, concurrency=1)
+    assert (len(report.failures), report.report.rows, report.accuracy) == (26, 14, 1.0)
+
+
+def test_a_directory_that_was_refused_is_free_again(easy, tmp_path):
+    out = tmp_path / "out"
+    with serve(solved) as url:
+        ask(easy, url, limit=2, out=out)
+        try:
+            ask(easy, url, limit=3, out=out, system="Hello.")
+        except UsageError:  # which holds all that the refused call had open
+            assert ask(easy, url, limit=3, out=out).asked == 1
+        else:
+            raise AssertionError("replies to another request were taken")
+
+
+def test_a_description_that_ask_did_not_write_is_named(easy, tmp_path):
+    out = tmp_path / "out"
+    with serve(solved) as url:
+        ask(easy, url, limit=2, out=out)
+        there = json.loads((out / "ask.json").read_text("utf-8"))
+        lacking = {name: value for name, value in there.items() if name != "seed"}
+        for wrong, found in (
+            ({**there, "note": None}, r"found \['task', .*'prompt', 'note'\]"),
+            (lacking, r"found \['task', 'variant', 'parameters', "),
+            ([], r"found \[\]"),
+        ):
+            (out / "ask.json").write_text(json.dumps(wrong), "utf-8")
+            text = rf"ask.json is not what ask writes: expected an object with task, .*; {found}"
+            with pytest.raises(DatasetError, match=text):
+                ask(easy, url, limit=3, out=out)
+        (out / "ask.json").write_text(json.dumps(there), "utf-8")
+        assert ask(easy, url, limit=3, out=out).asked == 1
 
 
 def test_an_interrupted_run_stops_at_once_and_goes_on(easy, tmp_path, monkeypatch):
@@ -207,11 +296,17 @@ def test_what_is_wrong_with_server_key_or_model_is_said_in_two_lines(easy, tmp_p
             assert "sk-wrong" not in str(found.value)
             assert len(str(found.value).splitlines()) <= 2
             assert not (tmp_path / "out").exists()
-    with serve(lambda messages: 500, models=["smollm2"]) as url:  # servers differ in the status
-        with pytest.raises(UsageError, match="model 'tiny'; allowed: smollm2"):
+    for status in (400, 404, 422):  # servers differ in the status
+        with (
+            serve(lambda messages, status=status: status, listed=["smollm2"]) as url,
+            pytest.raises(UsageError, match="model 'tiny'; allowed: smollm2"),
+        ):
             ask(easy, url, retries=100)
-        with pytest.raises(SynthbenchError, match="gives no reply: status 500: The server is not"):
-            llm.ask(easy, "smollm2", url, retries=2, preset="small")
+    with (
+        serve(lambda messages: 500, models=["smollm2"]) as url,
+        pytest.raises(SynthbenchError, match="gives no reply: status 500: The server is not"),
+    ):
+        llm.ask(easy, "smollm2", url, retries=2, preset="small")
     begun = time.monotonic()
     with pytest.raises(SynthbenchError, match="gives no reply: "):
         ask(easy, url)  # where nobody listens any more
@@ -226,6 +321,11 @@ def test_options_that_are_not_allowed_are_refused_before_any_request(easy):
         ({"samples": 0}, "Samples 0"),
         ({"samples": 2, "request": {"temperature": 0}}, "all replies to a row are alike"),
         ({"request": {"n": 2}}, "field 'n' is set by ask"),
+        ({"request": {"temperature": float("nan")}}, "'temperature' is nan: allowed are .*finite"),
+        ({"request": {"bias": {"7": [1.0, float("-inf")]}}}, "'bias' is {'7': .*-inf"),
+        ({"request": {"stop": {"x"}}}, "'stop' is {'x'}: allowed are texts"),
+        ({"request": {"stop": "\ud800"}}, "'stop' is '.ud800': allowed are texts"),
+        ({"shots": 9_999}, "Shots 9,999: train has 100 rows; allowed .* from 0 to 100"),
         ({"concurrency": 0}, "Concurrency 0"),
         ({"retries": -1}, "Retries -1"),
         ({"timeout": 0.0}, "Timeout 0"),

@@ -22,7 +22,8 @@ WORTHLESS = [
     "Answer: 3 … maybe 7", "Answer: 3, perhaps 7", "c = 3 or d = 7", "Answer: 3 to 7",
     "Answer: a = 3 and b = 7", "The answer has 7 digits", "The answer is a multiple of 7",
     "| 3 | 7 |", "- 3\n- 7", "3\n\nor\n\n7", "3 or\n7", '{"answer": [3, 7]}',
-    "Answer: 3. Alternatively, 7.",
+    "Answer: 3. Alternatively, 7.", "Answer: 3 - or 7", "Answer: 3\n(or 7)", "Answer: 3\n\nOr 7",
+    "Answer: 3 if odd, 7 if even", "Answer: 3 if odd, else 7", "Answer: 3\n\nActually it may be 7",
     # Boxes, tags and bold.
     r"\boxed{3, 7}", r"\boxed{3\text{ or }7}", r"\boxed{\begin{cases}3\\7\end{cases}}",
     "<answer>3 7</answer>", "**3** or **7**", "#### 3 or 7",

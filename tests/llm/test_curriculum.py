@@ -34,6 +34,12 @@ def test_the_level_rises_with_right_answers_and_falls_with_wrong_ones():
     assert levels == expected
 
 
+def test_a_mean_that_is_just_up_or_just_down_moves_the_level():
+    curriculum = llm.Curriculum("parity", up=0.75, down=0.25, window=4)
+    levels = [row["level"] for row in run(curriculum, [1, 1, 1, 0, 1, 0, 0, 0, 1])]
+    assert levels == [*["easy"] * 4, *["medium"] * 4, "easy"]
+
+
 def test_rows_are_those_of_the_levels_streams_and_never_held_out():
     rows = run(llm.Curriculum("ctl", seed=3, window=5), [1] * 12)
     for level in ("easy", "medium", "hard"):

@@ -1,11 +1,15 @@
 """Arguments of any type: a result that makes sense, or an error of ours that says what is wrong."""
 
+import json
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from synthbench import llm
+from synthbench.dataset.files import read_json
 from synthbench.errors import SynthbenchError
 from synthbench.evaluation.report import Report
+from synthbench.llm.request_fields import check_request_fields
 from tests.odd import MANY, odd, refused, words
 
 ROW = {"text": "3 4 7 2 =", "label": 7}
@@ -100,6 +104,14 @@ def test_the_reward_of_a_curriculum(drawn, argument):
     assert isinstance(found, SynthbenchError) or all(map(is_reward, found))
     kept = 0 if isinstance(found, SynthbenchError) else len(found)
     assert len(curriculum.state_dict()["rewards"]) == kept
+
+
+@MANY
+@given(odd)
+def test_a_field_of_a_request(drawn):
+    fields = {"field": drawn.value}
+    found = refused(check_request_fields, fields, "ask")
+    assert isinstance(found, SynthbenchError) or read_json(json.dumps(fields).encode())
 
 
 @MANY

@@ -11,7 +11,7 @@ from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.evaluation.final_answer import find_answer
 from synthbench.llm.conversations import answer_format
-from synthbench.llm.prompts import why_not_askable
+from synthbench.llm.prompts import stream_conversation, why_not_askable
 from synthbench.tasks.registry import list_tasks, task_class
 from synthbench.tasks.registry import task as make_task
 from tests.support import ROOT
@@ -162,6 +162,40 @@ def test_worked_examples_are_the_first_rows_of_train_with_the_rule_once():
         ]
         assert [turn["role"] for turn in other["prompt"]] == [*["user", "assistant"] * 3, "user"]
         assert {**one, "prompt": 0} == {**other, "prompt": 0}
+
+
+@pytest.mark.parametrize("limit", [4, None])
+def test_all_rows_of_train_may_be_shown_and_no_more(limit):
+    options = {"rows": {"train": 12, "test": 20}, "limit": limit}
+    (*worked, _) = llm.prompts("parity", shots=12, **options)[0]["prompt"]
+    assert len(worked) == 2 * 12
+    with pytest.raises(UsageError, match=r"Shots 13: train has 12 rows; allowed are .* 0 to 12"):
+        llm.prompts("parity", shots=13, **options)
+
+
+def test_a_directory_shows_no_more_rows_than_it_has(tiny):
+    (*worked, _) = llm.prompts(tiny("parity"), limit=1, shots=40)[0]["prompt"]
+    assert len(worked) == 2 * 40
+    for asked in (tiny("parity"), [tiny("parity"), tiny("ctl")]):
+        with pytest.raises(UsageError, match=r"Shots 9,999: train has 40 rows; allowed are .* 40"):
+            llm.prompts(asked, limit=2, shots=9_999)
+
+
+def test_a_stream_of_train_has_rows_left_to_ask_beside_its_examples():
+    task = make_task("state-tracking", level="easy")  # of which train has 453 rows and no more
+    for split, most in (("test", 453), ("train", 452)):
+        assert len(stream_conversation(task, split, most, None).examples) == most
+        with pytest.raises(UsageError, match=rf"Shots {most + 1}: train has .* from 0 to {most}"):
+            stream_conversation(task, split, most + 1, None)
+
+
+def test_a_mixture_may_be_so_short_that_a_task_has_no_turn():
+    mixture, options = {"listops": 2, "parity": 1}, {"preset": "small"}
+    most = llm.prompts(mixture, limit=3, **options).to_list()
+    assert [row["task"] for row in most] == ["listops", "parity", "listops"]
+    for limit in (1, 2):
+        assert llm.prompts(mixture, limit=limit, **options).to_list() == most[:limit]
+    assert llm.prompts(mixture, limit=1, offset=2, **options).to_list() == most[2:]
 
 
 def test_demonstrations_answer_as_the_prompt_asks():

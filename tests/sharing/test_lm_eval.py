@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 import shutil
 from pathlib import Path
 from typing import Any
@@ -243,6 +244,74 @@ def test_a_file_names_the_rows_that_were_copied_beside_it(tiny, tmp_path):
     )
     # What is trained on is not shown before what is asked of it.
     assert "fewshot_split" not in task_file(out / "synthbench_parity_train.yaml")
+
+
+def test_examples_come_from_as_many_shards_of_train_as_have_them(tiny, tmp_path):
+    for shots, shards in ((0, 1), (25, 1), (26, 2), (40, 2)):  # a shard has 25 rows of the 40
+        out = tmp_path / str(shots)
+        made = export(tiny("parity"), "lm-eval", out, shots=shots)
+        values = task_file(out / "synthbench_parity.yaml")
+        train = values["dataset_kwargs"]["data_files"]["train"]
+        assert train == [
+            f"data/default/train-0000{number}-of-00002.parquet" for number in range(shards)
+        ]
+        assert set(train) <= made.keys()
+        assert values.get("num_fewshot", 0) == shots
+
+
+def test_by_default_there_are_no_more_examples_than_train_has(tmp_path):
+    rows = {"train": 3, "test": 5}
+    synthbench.generate("parity", out=tmp_path / "made", rows=rows, workers=1, progress=False)
+    export(tmp_path / "made", "lm-eval", tmp_path / "out")
+    assert task_file(tmp_path / "out/synthbench_parity.yaml")["num_fewshot"] == 3
+
+
+def loaded(out, name):
+    """The function of an export's `rows.py` that scores, and its rows of test."""
+    module = runpy.run_path(str(out / "rows.py"))
+    values = task_file(out / f"{name}.yaml")
+    return module["score"], module["load"](**values["dataset_kwargs"])["test"]
+
+
+@pytest.mark.parametrize(
+    ("name", "variant"),
+    [("chomsky", "stack-manipulation"), ("chomsky", "binary-addition"), ("chomsky", "parity-check"),
+     ("chomsky", "reverse-string"), ("mqar", None), ("addition", "addition"),
+     ("state-tracking", "Z60")],
+)  # fmt: skip
+def test_sequences_are_judged_as_everywhere(name, variant, tmp_path, monkeypatch):
+    datasets = pytest.importorskip("datasets")
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    task, sizes = synthbench.task(name, variant, level="easy"), {"train": 5, "test": 12}
+    synthbench.generate(task, out=tmp_path / "made", rows=sizes, workers=1, progress=False)
+    export(tmp_path / "made", "lm-eval", tmp_path / "out")
+    (file,) = (tmp_path / "out").glob("synthbench_*.yaml")
+    score, rows = loaded(tmp_path / "out", file.stem)
+    judged = set()
+    for row in rows:
+        answer, tokens = row["answer"], row["answer"].split(" ")
+        padded = " ".join(token for token in tokens if token != "_")
+        for reply in (
+            answer, padded, answer.rstrip("_ "), f"{answer} _", f"{answer} _ _", f"{answer} 1",
+            f"{answer} end", answer.replace("_", tokens[-1]), answer.replace("_", "and"),
+            answer.replace(" ", ""), answer.replace(" ", "  "), " ".join(tokens[::-1]),
+            " ".join(tokens[1:]) or "x", "[invalid]", f"{answer} or {answer}",
+        ):  # fmt: skip
+            judged.add(right := synthbench.score(task, row, reply))
+            assert score(row, [reply])["exact_match"] == right, reply
+    assert judged == {0.0, 1.0}
+
+
+def test_a_model_may_write_as_much_as_the_longest_answer_needs(tiny, tmp_path):
+    export(tiny("parity"), "lm-eval", tmp_path / "short")
+    values = task_file(tmp_path / "short/synthbench_parity.yaml")
+    assert values["generation_kwargs"]["max_gen_toks"] == 512
+    task, sizes = synthbench.task("chomsky", "duplicate-string"), {"train": 5, "test": 94}
+    synthbench.generate(task, out=tmp_path / "made", rows=sizes, workers=1, progress=False)
+    export(tmp_path / "made", "lm-eval", tmp_path / "out")
+    values = task_file(tmp_path / "out/synthbench_chomsky_duplicate-string.yaml")
+    # 500 symbols twice; a symbol and the space before it may be a token each.
+    assert values["generation_kwargs"]["max_gen_toks"] == 512 + 2 * 1000 - 1
 
 
 def test_a_shard_of_another_dataset_is_noticed(tiny, tmp_path):

@@ -126,3 +126,37 @@ def test_predictions_may_be_scores_or_tensors():
 def test_what_cannot_be_scored_is_refused(predict, options, message):
     with pytest.raises(UsageError, match=message):
         synthbench.curve("parity", predict, **{"rows": 100, **options})
+
+
+@pytest.mark.parametrize(
+    ("form", "broken"),
+    [
+        ("sequence-classification", lambda ids: np.full((len(ids), 10), np.nan)),
+        ("sequence-classification", lambda ids: np.full(len(ids), 77)),
+        ("sequence-classification", lambda ids: np.full(len(ids), -100)),
+        ("masked-lm", lambda ids: np.full((*ids.shape, 20), np.nan)),
+        ("masked-lm", lambda ids: np.full(ids.shape, 1_000)),
+        ("causal-lm", lambda ids: np.full((len(ids), 2, 20), np.nan)),
+    ],
+)
+def test_predictions_that_cannot_be_read_are_counted_and_said(form, broken):
+    curve = synthbench.curve(
+        "parity", lambda batch: broken(batch["input_ids"]), rows=40, form=form, batch_size=16
+    )
+    assert curve.accuracy == 0.0
+    assert curve.unparsed == curve.to_dict()["unparsed"] == curve.rows
+    said = f"{curve.rows} of {curve.rows} predictions cannot be read and count as wrong."
+    assert said in str(curve)
+
+
+def test_scores_that_are_not_numbers_count_only_where_they_are():
+    def first_row_is_broken(batch):
+        scores = np.zeros((len(batch["input_ids"]), 10))
+        scores[0, 3] = np.nan
+        return scores
+
+    curve = synthbench.curve("parity", first_row_is_broken, rows=40, batch_size=1_000)
+    assert curve.unparsed == 1
+    right, _ = solver_of("ctl", "masked-lm")
+    assert synthbench.curve("ctl", right, rows=30, form="masked-lm").unparsed == 0
+    assert "cannot be read" not in str(synthbench.curve("ctl", right, rows=30, form="masked-lm"))

@@ -2,6 +2,7 @@
 
 import collections
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -373,3 +374,28 @@ def test_the_audit_knows_strings_that_are_only_reordered():
         rows = [f"{symbols[0]} {symbols[1]}", f"{symbols[1]} {symbols[0]}", symbols[1]]
         first, second, third = code({"text": pa.array(rows)}).tolist()
         assert first == second != third
+
+
+@pytest.mark.parametrize(
+    ("task", "alike", "other"),
+    [
+        (Chomsky("binary-addition"), ["1 1 plus 0 1", "0 1 plus 1 1 0"], "1 plus 1"),
+        (Chomsky("binary-addition"), ["0 plus 0", "0 0 plus 0"], "0 plus 1"),
+        (Chomsky("binary-multiplication"), ["1 times 0 1", "0 1 0 0 times 1 0"], "0 1 times 0 1"),
+        (Chomsky("compute-sqrt"), ["1 0 1", "1 0 1 0 0"], "0 1 0 1"),
+        (program("compute-sqrt"), ["1 0 1", "0 0 1 0 1"], "1 0 1 0"),
+    ],
+)  # fmt: skip
+def test_the_audit_knows_numbers_that_differ_only_in_insignificant_zeros(task, alike, other):
+    ((name, code),) = audit_spec_of(task).near_duplicate_keys.items()
+    assert name == "the same numbers with more or fewer insignificant zeros"
+    *same, different = code({"text": pa.array([*alike, other])}).tolist()
+    assert len({*same}) == 1
+    assert different not in same
+
+
+def test_even_lengths_become_odd_where_all_lengths_are_and_the_card_says_so():
+    task = Chomsky("modular-arithmetic-simple", {"train_lengths": [2, 4]})
+    assert task.split("train").buckets == (1, 3)
+    card = (Path(__file__).parents[2] / "cards" / "chomsky.md").read_text("utf-8")
+    assert "`--set train_lengths=2,4` gives the lengths 1 and 3" in card

@@ -110,6 +110,7 @@ def test_info_shows_the_levels_of_tasks_that_have_some():
         "train_lengths",
     ]
     assert describe.task_facts("clusters")["levels"] == {}
+    assert "train_lengths=1..64" in render(describe.describe("state-tracking"))
 
 
 def test_info_tells_the_tokens_of_a_prompt_for_each_level():

@@ -235,11 +235,56 @@ def test_the_audit_knows_exchanged_rows_of_operations_that_commute(variant):
         assert first == second != third == fourth
 
 
-@pytest.mark.parametrize("variant", ["multiply", "sum-of-squares"])
-def test_rows_that_are_equal_up_to_signs_have_the_same_answer(variant):
-    task, block = every_row(variant)
-    columns = task.rendered(block)
-    names = [one.name for one in audit_spec_of(task).shortcuts]
-    assert names == ["a alone", "b alone", "a and b up to sign and order"]
-    predict = audit_spec_of(task).shortcuts[-1].fit(columns)
-    assert (predict(columns) == np.asarray(columns["label"])).all()
+SAME_ANSWER = "a and b up to sign and order"
+KNOWN_ANSWER = f"{SAME_ANSWER}, answer negated or inverted"
+
+
+@pytest.mark.parametrize(
+    ("variant", "steps"),
+    [
+        ("add", [KNOWN_ANSWER]),
+        ("subtract", [SAME_ANSWER, KNOWN_ANSWER]),
+        ("multiply", [SAME_ANSWER, KNOWN_ANSWER]),
+        ("divide", [SAME_ANSWER, KNOWN_ANSWER]),
+        ("sum-of-squares", [SAME_ANSWER]),
+    ],
+)
+def test_rows_that_are_equal_up_to_signs_have_the_same_answer(variant, steps):
+    for modulus in (7, 97):
+        task, block = every_row(variant, modulus)
+        columns = task.rendered(block)
+        shortcuts = audit_spec_of(task).shortcuts
+        assert [one.name for one in shortcuts] == ["a alone", "b alone", *steps]
+        for shortcut in shortcuts[2:]:
+            predict = shortcut.fit(columns)
+            assert (predict(columns) == np.asarray(columns["label"])).all()
+
+
+@pytest.mark.parametrize(
+    ("variant", "known", "name", "follows"),
+    [
+        ("subtract", (50, 60, 87), SAME_ANSWER, [(37, 47, 87)]),
+        ("divide", (5, 2, 51), SAME_ANSWER, [(92, 95, 51)]),
+        ("sum-of-squares", (10, 3, 12), SAME_ANSWER, [(94, 10, 12), (87, 94, 12)]),
+        ("add", (50, 60, 13), KNOWN_ANSWER, [(60, 50, 13), (47, 37, 84), (37, 47, 84)]),
+        ("subtract", (50, 60, 87), KNOWN_ANSWER, [(37, 47, 87), (60, 50, 10), (47, 37, 10)]),
+        ("multiply", (9, 11, 2), KNOWN_ANSWER, [(86, 88, 2), (88, 11, 95), (11, 88, 95)]),
+        ("divide", (5, 2, 51), KNOWN_ANSWER, [(92, 2, 46), (2, 5, 78), (95, 92, 78), (2, 92, 19)]),
+    ],
+)
+def test_answers_follow_from_those_of_other_rows_of_train(variant, known, name, follows):
+    task = ModularArithmetic(variant)
+    (shortcut,) = (one for one in audit_spec_of(task).shortcuts if one.name == name)
+
+    def columns(rows):
+        return {
+            one: pa.array(values)
+            for one, values in zip(("a", "b", "label"), zip(*rows, strict=True), strict=True)
+        }
+
+    other = 1, 1, 0
+    predict = shortcut.fit(columns([known, other, other]))  # what is unknown gets another label
+    assert list(predict(columns(follows))) == [label for _, _, label in follows]
+    form = " ".join(task._words)
+    for a, b, label in (known, *follows):
+        assert task.solve(form.replace("a", str(a)).replace("b", str(b))) == label

@@ -128,7 +128,11 @@ def trained(held, directory):
             study=study.name,
             recipe={**RECIPE, **GENTLY.get(place, {})} if recipe.steps else {},
             options=SMALL.get(place, {}),
-            rows={split.name: 20 if split.evaluation else 200 for split in splits},
+            rows={
+                split.name: 20 if split.evaluation else 200
+                for split in splits
+                if split.evaluation or not study.stream
+            },
             device="cpu",
             progress=False,
         )

@@ -105,6 +105,7 @@ LINE = r"own\.py, line \d+, "
         ({"layer": f"{OWN}:ReadsText"}, LINE + "reads of ReadsText is 'lengths'"),
         ({"layer": f"{OWN}:Needing"}, LINE + "Needing needs 'heads'.*--option heads=VALUE"),
         ({"layer": f"{OWN}:no_module"}, LINE + "no_module makes int: expected an nn.Module"),
+        ({"layer": f"{OWN}:WithoutWidth"}, LINE + "WithoutWidth takes no width"),
         ({"layer": f"{OWN}:Layr"}, "Did you mean 'Layer'"),
         ({"layer": f"{OWN}:Layer", "options": {"scal": 2}}, "Did you mean 'scale'"),
         ({"layer": f"{OWN}:Layer", "options": {"d_modell": 2}}, "Did you mean 'd_model'"),

@@ -19,7 +19,7 @@ def test_what_was_just_made_is_found_whole_and_the_verdict_says_what_was_looked_
     assert verdict.checked["splits"] == 4
     assert verdict.checked["derived values"] == 4 * 380
     assert str(verdict) == (
-        f"listops at {listops} is what its manifest says.\n"
+        f"listops ({listops}) matches its manifest.\n"
         "Checked: variants 1, splits 4, shards 6, rows 380, derived values 1,520, "
         "rows made again 380."
     )
@@ -73,7 +73,7 @@ def test_a_bad_verdict_lists_every_failure_and_says_how_rows_are_counted(there):
     assert not verdict.ok
     lines = str(verdict).splitlines()
     assert lines[0] == (
-        f"listops at {there} is not what its manifest says (rows are counted from 0 in their file):"
+        f"listops ({there}) does not match its manifest; rows are counted from 0 in their file:"
     )
     assert lines[1:-2] == [f"- {failure}" for failure in verdict.failures]
     assert lines[-2].startswith("Checked: variants 1, splits 4, shards 5, rows 360")

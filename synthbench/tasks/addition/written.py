@@ -28,6 +28,8 @@ class WrittenNumber(Sequence):
 
     tokens: tuple[str, ...] = tuple("0123456789")
 
+    is_number = True
+
     @property
     def expected(self) -> str:
         return "a whole number such as 1133 or 1,133, or its digits separated by spaces"

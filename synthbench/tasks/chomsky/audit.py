@@ -1,13 +1,15 @@
-"""What `audit` looks for in strings: answers by a simpler rule, and the same symbols reordered."""
+"""What `audit` looks for in strings: answers by a simpler rule, and the same problem twice."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from itertools import zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
 
+from synthbench.seeding import hash_rows
 from synthbench.tasks.audit_spec import AuditSpec, Columns, Predictor, codes, fixed
 from synthbench.tasks.chomsky.solver import solve
 from synthbench.tasks.chomsky.task import Chomsky
@@ -36,7 +38,7 @@ _RULES: dict[str, tuple[str, str, Callable[[list[str]], list[str]]]] = {
 
 
 def audit_spec(task: Chomsky) -> AuditSpec:
-    """A simpler rule or the other reading, and strings that differ only in their order."""
+    """A simpler rule or the other reading, and strings that differ in order or in zeros only."""
 
     def predictor(rule: Callable[[list[str]], list[str]]) -> Predictor:
         return lambda columns: [rule(text.split()) for text in columns["text"].to_pylist()]
@@ -44,13 +46,32 @@ def audit_spec(task: Chomsky) -> AuditSpec:
     def reordered(columns: Columns) -> NDArray[np.uint64]:
         return codes(np.sort(task.parse(columns)["tokens"], axis=1)[:, ::-1])
 
+    # The program reads the number under a root from its greatest digit.
+    greatest_first = task.variant == "compute-sqrt" and task.function.program
+
+    def same_numbers(columns: Columns) -> NDArray[np.uint64]:
+        numbers = [_numbers(text, greatest_first) for text in columns["text"].to_pylist()]
+        width = 1 + max(len(" ".join(one)) for one in numbers)
+        texts = np.array([" ".join(one) for one in numbers], f"S{width}")
+        return hash_rows(texts.view(np.uint8).reshape(len(texts), -1))
+
     rules = [_RULES[task.variant]] if task.variant in _RULES else []
     if task.function.program_asked:
         text = "The answer by the rule of the paper or of its program, whichever does not count."
         other = not task.function.program
         rules = [("other reading", text, lambda x: solve(task.variant, " ".join(x), other))]
-    commutes = task.variant in ("parity-check", "cycle-navigation", "bucket-sort")
+    keys: dict[str, Callable[[Columns], NDArray[np.uint64]]] = {}
+    if task.variant in ("parity-check", "cycle-navigation", "bucket-sort"):
+        keys["the same symbols reordered"] = reordered
+    if task.variant in ("binary-addition", "binary-multiplication", "compute-sqrt"):
+        keys["the same numbers with more or fewer insignificant zeros"] = same_numbers
     return AuditSpec(
         shortcuts=tuple(fixed(name, text, predictor(rule)) for name, text, rule in rules),
-        near_duplicate_keys={"the same symbols reordered": reordered} if commutes else {},
+        near_duplicate_keys=keys,
     )
+
+
+def _numbers(text: str, greatest_first: bool) -> list[str]:
+    """The binary numbers of a string without insignificant zeros, in ascending order."""
+    parts = re.split("plus|times", text.replace(" ", ""))
+    return sorted(part.lstrip("0") if greatest_first else part.rstrip("0") for part in parts)

@@ -36,6 +36,7 @@ class StringFunction(abc.ABC):
         asked: what is asked, to complete "The answer is"; `program_asked` with `program`.
         symbols: the symbols of strings.
         answers: the tokens of answers.
+        is_digit: whether every answer is one digit.
         shortest, step: the lengths of strings are `shortest`, `shortest + step` and so on.
     """
 
@@ -44,6 +45,7 @@ class StringFunction(abc.ABC):
     program_asked: ClassVar[str] = ""
     symbols: ClassVar[tuple[str, ...]] = ("0", "1")
     answers: ClassVar[tuple[str, ...]] = ("0", "1")
+    is_digit: ClassVar[bool] = False
     shortest: ClassVar[int] = 1
     step: ClassVar[int] = 1
 

@@ -11,6 +11,7 @@ class EvenPairs(StringFunction):
     """Whether the number of the pairs 01 and 10 is even. It is if both ends are the same."""
 
     asked = "0 if the number of places where a digit is followed by a different one is even, else 1"
+    is_digit = True
 
     def answer(self, x: Strings) -> Strings:
         y: Strings = (x[:, 1:] != x[:, :-1]).sum(axis=1) % 2
@@ -29,6 +30,7 @@ class ModularArithmeticSimple(StringFunction):
     program_asked = "its result modulo 5, where * comes before + and -: 1 + 2 * 3 is 1 + 6"
     symbols = (*DIGITS, "+", "-", "*")
     answers = DIGITS
+    is_digit = True
     step = 2
 
     def shapes(self, length: int) -> tuple[Strings, Strings]:
@@ -49,6 +51,7 @@ class ParityCheck(StringFunction):
     """Whether the number of ones is even."""
 
     asked = "0 if the number of 1s is even, else 1"
+    is_digit = True
 
     def answer(self, x: Strings) -> Strings:
         y: Strings = x.sum(axis=1) % 2
@@ -65,6 +68,7 @@ class CycleNavigation(StringFunction):
     asked = "the place where the walk ends"
     symbols = ("-", "0", "+")
     answers = DIGITS
+    is_digit = True
 
     def answer(self, x: Strings) -> Strings:
         y: Strings = (x - 1).sum(axis=1) % 5

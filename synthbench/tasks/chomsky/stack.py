@@ -59,6 +59,7 @@ class ModularArithmeticBrackets(StringFunction):
     asked = "its value modulo 5"
     symbols = (*DIGITS, "+", "-", "(", ")", "*")
     answers = DIGITS
+    is_digit = True
     operators = (PLUS, MINUS, TIMES)
 
     def draw(self, draws: Draws, n: int, length: int) -> Strings:
@@ -84,6 +85,7 @@ class SolveEquation(StringFunction):
     asked = "x, a number from 0 to 4"
     symbols = (*DIGITS, "+", "-", "(", ")", "x", "=")
     answers = DIGITS
+    is_digit = True
     operators = (PLUS, MINUS)
     shortest = 3
 

@@ -30,6 +30,7 @@ class MissingDuplicate(StringFunction):
     )
     asked = "the hidden digit"
     symbols = ("0", "1", "?", "#")
+    is_digit = True
     shortest = 2
 
     def draw(self, draws: Draws, n: int, length: int) -> Strings:

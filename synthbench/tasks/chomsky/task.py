@@ -27,6 +27,7 @@ from synthbench.tasks.chomsky import regular, solver, stack, tape
 from synthbench.tasks.chomsky.functions import BEHIND, END, StringFunction
 from synthbench.tasks.column import Column
 from synthbench.tasks.features import sequence, value
+from synthbench.tasks.scalar import Digit
 
 #: The variants by the paper's names: four regular, four context-free, seven context-sensitive ones.
 FUNCTIONS: Mapping[str, type[StringFunction]] = {
@@ -73,7 +74,7 @@ class Chomsky(TextTask):
 
     name = "chomsky"
     title = "The Chomsky hierarchy"
-    summary = "What does a function of strings give for a string longer than those of train?"
+    summary = "What is the output of a string function on strings longer than any in training?"
     source = "Neural Networks and the Chomsky Hierarchy (Delétang et al., ICLR 2023)"
     variants: ClassVar[Mapping[str, str]] = {
         name: f"{one.given.capitalize()} → {one.asked}." for name, one in FUNCTIONS.items()
@@ -120,6 +121,8 @@ class Chomsky(TextTask):
     def columns(self) -> dict[str, Column]:
         answers = self.function.answers
         label = sequence(answers, ignored=BEHIND if END in answers else None)
+        if self.function.is_digit:
+            label = Digit(answers)
         return {"text": value("string"), "label": label, "length": value("int16")}
 
     @functools.cached_property

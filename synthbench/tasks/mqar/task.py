@@ -110,7 +110,7 @@ class AssociativeRecall(TextTask):
 
     name = "mqar"
     title = "Multi-query associative recall"
-    summary = "Which value had each key that stands in the row for the second time?"
+    summary = "For each key that appears a second time: which value was it paired with?"
     source = "Zoology (Arora, Eyuboglu et al., ICLR 2024), figure 2"
     parameters_type = RecallParameters
     categories = ("token-classification",)

@@ -225,10 +225,13 @@ def _in_blocks(
     from synthbench.training.backbones.block import Mixers
     from synthbench.training.models.foreign import (
         ForeignMixer,
+        check_width,
         make_foreign,
         parameters_of,
         takes_all,
     )
+
+    check_width(made)
 
     its = parameters_of(made)[1:]  # without the width
     ours = [one for one in parameters_of(Mixers) if one not in ("vocabulary", "mixer")]

@@ -42,6 +42,20 @@ def _signature(made: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
     return inspect.signature(made).parameters
 
 
+def check_width(made: Callable[..., Any]) -> None:
+    """Check that a layer takes the width of a state as its first argument.
+
+    Raises:
+        SynthbenchError: it takes no argument by its place.
+    """
+    named = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
+    if all(one.kind in named for one in _signature(made).values()):
+        raise SynthbenchError(
+            f"{line_of(made, '')}{getattr(made, '__name__', made)} takes no width: its first "
+            "argument must be the width of a state, as in __init__(self, width)."
+        )
+
+
 def make_foreign(
     made: Callable[..., Any], sizes: Mapping[str, int], options: Mapping[str, Any]
 ) -> nn.Module:

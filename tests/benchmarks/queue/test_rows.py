@@ -1,5 +1,7 @@
 """Rows on a device are those of the streams and datasets."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 import torch
@@ -11,6 +13,8 @@ from synthbench.errors import UsageError
 from synthbench.streaming import stream
 from synthbench.tasks.composites.task import Composites as Task
 from synthbench.tasks.registry import task as make_task
+from synthbench.training.batches import EpochBatches
+from synthbench.training.train_fit import FIT_ROWS
 from tests.benchmarks.queue.making import small
 from tests.making import make
 
@@ -66,6 +70,18 @@ def test_splits_are_those_of_a_dataset(tmp_path):
     (stored,) = DatasetDirectory.open(tmp_path / "ctl").batches(task.variant, "iid", ["id"])
     made = judged(task, split_rows(task, "iid"))
     assert [row["id"] for row in made] == stored["id"].to_pylist()
+
+
+@pytest.mark.parametrize("balanced", [False, True])
+def test_the_fit_is_shown_by_the_rows_that_synthbench_train_answers(balanced):
+    recipe = dataclasses.replace(small("ctl", "ndr").recipe, balanced=balanced)
+    data = data_of(make_task("ctl"), _CPU)
+    whole = EpochBatches(data._train, 32, 0, one_length=True, balanced=balanced).sample(FIT_ROWS)
+    sample = data.sample(recipe)
+    for one, expected in zip(sample, (whole.inputs, whole.lengths, whole.targets), strict=True):
+        assert torch.equal(one, expected.long())
+    _, counts = sample[1].unique(return_counts=True)
+    assert (counts.max() - counts.min() <= 1) == balanced
 
 
 def test_tokens_of_a_batch_have_one_length_where_the_recipe_says_so():

@@ -14,10 +14,12 @@ import torch
 
 from benchmarks.queue.folder import Folder
 from benchmarks.queue.rows import Composites, data_of
-from benchmarks.queue.trainer import Trainer
+from benchmarks.queue.trainer import Trainer, check
+from benchmarks.queue.trainings import TRAININGS
 from benchmarks.queue.work import work
-from synthbench.errors import DatasetError
+from synthbench.errors import DatasetError, UsageError
 from synthbench.tasks.registry import task as make_task
+from synthbench.training.forms import form_of
 from synthbench.training.setting import Setting
 from tests.benchmarks.queue.making import CPU, run, run_until_killed, small, without_times
 
@@ -92,6 +94,7 @@ def test_a_result_is_written_at_every_mark_and_says_that_the_recipe_is_not_at_it
     assert found == [(training.name, 6), (training.name, 9)]
     result = folder.results()[training.name]
     assert result["fit"]["state"] == "not fitted" and result["commit"] == "abc"
+    assert (result["stream"], result["select"]) == (True, "validation")
     assert result["images_per_second"] > 0 and result["machine"]["torch"] == torch.__version__
     assert result["splits"]["test"]["rows"] == 100
     assert work([training], folder, CPU, time.monotonic() - 1)  # nothing is left
@@ -110,6 +113,41 @@ def test_a_state_of_a_training_that_is_not_in_the_queue_is_refused(tmp_path):
     run(tmp_path, small("composites", "vit"), seconds=-1.0)
     with pytest.raises(DatasetError, match="no training 'composites-main-vit-0'"):
         run(tmp_path, small("composites", "resnet"))
+
+
+@pytest.mark.parametrize(
+    "task, model, of_recipe, of_study, said",
+    [
+        ("ctl", "ndr", {"ponder": 0.1, "balance_gradients": True}, {}, "ponder, balance_gradients"),
+        ("ctl", "ndr", {"form": "masked-lm"}, {}, "form=masked-lm"),
+        ("composites", "vit", {"one_length": True}, {}, "one_length of images"),
+        ("composites", "vit", {"balanced": True}, {}, "balanced of images"),
+        ("composites", "vit", {}, {"stream": False}, "a train split of images"),
+        ("ctl", "ndr", {}, {"stream": True}, "a stream of texts"),
+        ("ctl", "ndr", {}, {"select": None}, "a study without select"),
+        ("ctl", "ndr", {}, {"rows": {"train": 100}}, "a study with rows of its own"),
+    ],
+)
+def test_what_the_queue_cannot_train_is_refused(task, model, of_recipe, of_study, said, tmp_path):
+    made = small(task, model)
+    changed = dataclasses.replace(
+        made,
+        recipe=dataclasses.replace(made.recipe, **of_recipe),
+        study=dataclasses.replace(made.study, **of_study),
+    )
+    with pytest.raises(UsageError, match=f"{made.name}: the queue does not know {said}; "):
+        run(tmp_path, changed)
+    assert not list(tmp_path.iterdir())
+
+
+def test_labels_that_are_no_classes_are_refused():
+    with pytest.raises(UsageError, match="the queue does not know labels that are no classes"):
+        check(small("composites", "vit"), form_of(make_task("mqar")))
+
+
+def test_the_queue_can_train_all_that_it_has():
+    for one in TRAININGS:
+        check(one, form_of(make_task(one.study.task, one.variant)))
 
 
 def test_a_step_asks_for_no_value_of_the_device():

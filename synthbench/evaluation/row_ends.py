@@ -1,0 +1,96 @@
+"""Answers that have more tokens than their row's label: which of these anybody asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from synthbench.tasks.base import LABEL, Task
+from synthbench.text.lines import short
+
+#: The token that ends an answer whose length is a part of the answer.
+_END = "end"
+
+
+def without_padding(task: Task, row: Mapping[str, Any], answer: Any) -> Any:
+    """An answer without the tokens behind its row's end that nobody asks for.
+
+    Rows of a batch are padded to one width, and models predict something at every place. If a label
+    has places that are not asked (`_`), these `_` behind it do not count; behind a label that is
+    over before its last place, nothing does. Any other token behind a label stays: it is wrong.
+
+    Args:
+        task: the task.
+        row: the row, with its label in any form.
+        answer: what `Task.read_answer` returned.
+
+    Returns:
+        The answer in the same form.
+
+    Example:
+        >>> import synthbench
+        >>> from synthbench.evaluation.row_ends import without_padding
+        >>> task = synthbench.task("mqar")
+        >>> without_padding(task, {"label": "_ v1"}, "v2 v1 _ _ _")
+        'v2 v1'
+    """
+    ignored, vocabulary = task.answer.ignored, task.answer.vocabulary
+    if ignored is None or vocabulary is None or not (extra := extra_tokens(task, row, answer)):
+        return answer
+    given = _tokens(answer, vocabulary.separator)
+    width = len(given) - extra
+    if _label_tokens(task, row)[-1] in (ignored, _END):
+        given = given[:width]
+    while len(given) > width and given[-1] == ignored:
+        given.pop()
+    return vocabulary.separator.join(given)
+
+
+def extra_tokens(task: Task, row: Mapping[str, Any], answer: Any) -> int:
+    """How many tokens an answer has behind its row's end; 0 unless labels are sequences."""
+    if (vocabulary := task.answer.vocabulary) is None or not isinstance(answer, str):
+        return 0
+    label = _label_tokens(task, row)
+    return max(0, len(_tokens(answer, vocabulary.separator)) - len(label)) if label else 0
+
+
+def _label_tokens(task: Task, row: Mapping[str, Any]) -> list[str]:
+    """The tokens of a row's label; none if it is not a sequence."""
+    label, vocabulary = row.get(LABEL), task.answer.vocabulary
+    if label is not None and not isinstance(label, str):
+        label = task.answer.read(label, None)
+    return _tokens(label, vocabulary.separator) if label and vocabulary else []
+
+
+def _tokens(text: str, separator: str) -> list[str]:
+    return text.split(separator) if separator else list(text)
+
+
+class TooLong:
+    """The predictions that have more tokens than their rows' labels.
+
+    Attributes:
+        names: their ids, in the order of the rows.
+    """
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self._example = ""
+
+    def add(self, task: Task, row: Mapping[str, Any], name: str, answer: Any) -> None:
+        """Note an answer, as `without_padding` returned it, if it is too long."""
+        extra = extra_tokens(task, row, answer)
+        if extra and not self.names:
+            self._example = f"{extra:,} more for id {short(name)}"
+        if extra:
+            self.names.append(name)
+
+    def warning(self, given: int) -> str | None:
+        """A warning if most of the `given` predictions are too long, else None."""
+        if len(self.names) <= given / 2:
+            return None
+        return (
+            f"{len(self.names):,} of {given:,} predictions have more tokens than their row's label "
+            f"({self._example}), and each of these counts as wrong. If they are padding, leave "
+            "them out: cut each prediction to the length of its label."
+        )

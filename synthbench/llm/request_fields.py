@@ -1,0 +1,37 @@
+"""Further fields of requests to a model, such as `temperature`, as users give them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from synthbench.dataset.files import read_json
+from synthbench.errors import UsageError
+from synthbench.text.lines import one_line, short
+
+#: Fields that every request has already, or that change how many replies come and in which form.
+_OURS = ("model", "messages", "n", "stream")
+
+
+def check_request_fields(fields: Mapping[str, Any], set_by: str) -> None:
+    """Make sure that fields may stand in every request, and that files can hold them.
+
+    Args:
+        fields: the fields.
+        set_by: who makes the requests, for the error.
+
+    Raises:
+        UsageError: a field is not the user's to set, or its value is not JSON.
+    """
+    for name, value in fields.items():
+        if name in _OURS:
+            raise UsageError(f"Request field {name!r} is set by {set_by}; leave it out.")
+        try:  # to write and read it as `ask.json` holds it: neither may fail once replies are there
+            record = json.dumps({"request": {name: value}}, ensure_ascii=False, allow_nan=False)
+            read_json(record.encode())
+        except (TypeError, ValueError, RecursionError) as error:
+            raise UsageError(
+                f"Request field {name!r} is {short(value)}: allowed are texts, finite numbers, "
+                f"True, False, None, and lists and mappings of these ({one_line(str(error))})."
+            ) from None

@@ -1,0 +1,200 @@
+"""`python -m benchmarks`: every name runs at a small size, and what is wrong ends in one line."""
+
+import functools
+import importlib
+import json
+import shutil
+import sys
+
+import pytest
+
+from benchmarks.__main__ import MORE, main
+from synthbench.errors import SynthbenchError
+from tests.support import ROOT, start
+
+
+def _small_peers(patched, place):
+    for program in ("_TWO_SEEDS", "_EVERY_TASK"):  # of all tasks of reasoning-gym, for minutes
+        patched.setattr(f"benchmarks.peers.{program}", "print('task', 1.0)")
+    patched.setattr("benchmarks.peers._THEIR_ROWS", 10)
+    return ["--rows", "10"]
+
+
+def _small_prompt_tokens(patched, place):
+    patched.setattr("benchmarks.prompt_tokens.TOKEN_COUNTS", place / "counts.json")
+    patched.setattr("benchmarks.prompt_tokens.ROWS", 2)
+    patched.setattr("benchmarks.prompt_tokens.counter", lambda: lambda text, **_: len(str(text)))
+    return ["parity"]
+
+
+def _small_decontaminate(patched, place):
+    (place / "text.md").write_text("A text.", encoding="utf-8")
+    return [str(place), "--mb", "1"]
+
+
+def _small_solutions(patched, place):
+    patched.setattr("benchmarks.solutions.counter", lambda: len)
+    return ["parity", "--rows", "2"]
+
+
+def _small_scaling(patched, place):
+    pytest.importorskip("distributed", reason="Dask is not installed: the extra dask has it")
+    patched.setattr("benchmarks.scaling.SETTINGS", (("local", 1), ("dask", 1)))
+    patched.setattr("benchmarks.scaling._idle", lambda cluster: (0.0, 0.0, 0.0))
+    return ["parity", "--rows", "3000"]
+
+
+def _small_floor(patched, place):
+    floor = importlib.import_module("benchmarks.floor")
+    patched.setattr(floor, "_stream", functools.partial(floor._stream, seconds=0.01))
+    return ["parity", "--model", "softmax", "--profile", "cpu", "--workers", "1"]
+
+
+def _small_leak(patched, place):
+    patched.setattr("benchmarks.leak._EVERY", 1)
+    return ["--steps", "1", "--seeds", "1"]
+
+
+def _comparison(place):
+    """A copy of a stored comparison."""
+    return shutil.copy(ROOT / "examples" / "results" / "identity-cpu.json", place)
+
+
+def _small_tried(patched, place):
+    _comparison(place)
+    return [str(place), "--into", str(place / "tried")]
+
+
+def _small_hold(patched, place):
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a Git checkout")
+    losses = ROOT / "tests" / "golden" / "losses.json"
+    return [str(_comparison(place)), "--commit", "HEAD", "--losses", str(losses)]
+
+
+def _small_collect(patched, place):
+    from synthbench.training.train import train
+
+    out, rows = place / "run", {"test": 4}
+    train("clusters", model="clusters-dnas", out=out, rows=rows, progress=False)
+    return [str(place), "--into", str(place)]
+
+
+#: The words of each benchmark at a small size, or a function that prepares it and gives them.
+SMALL = {
+    "scaling": _small_scaling,
+    "endurance": ["ctl", "--rows", "17000", "--shard-rows", "8192", "--workers", "1"],
+    "peers": _small_peers,
+    "prompt_tokens": _small_prompt_tokens,
+    "decontaminate": _small_decontaminate,
+    "solutions": _small_solutions,
+    "floor": _small_floor,
+    "steps": ["parity", "--model", "softmax", "--steps", "30", "--workers", "1"],
+    "attention": [
+        *("--rows", "1", "--length", "4", "--d-model", "8", "--heads", "2", "--times", "1"),
+        *("--device", "cpu"),
+    ],
+    "queue": lambda patched, place: ["status", str(place)],
+    "tried": _small_tried,
+    "hold": _small_hold,
+    "collect": _small_collect,
+    "leak": _small_leak,
+}
+#: What the modules import that a plain installation lacks.
+NEEDS = {
+    "endurance": "psutil",
+    "scaling": "psutil",
+    **dict.fromkeys(set(MORE[MORE.index("floor") :]) - {"hold"}, "torch"),
+}
+
+
+def _skip_without_needs(name):
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name], reason=f"{NEEDS[name]} is not installed")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MORE)
+def test_every_benchmark_runs_at_a_small_size(name, tmp_path, monkeypatch, capsys):
+    _skip_without_needs(name)
+    prepared = SMALL[name]
+    words = prepared if isinstance(prepared, list) else prepared(monkeypatch, tmp_path)
+    main([name, *words])
+    assert capsys.readouterr().out.strip()
+
+
+def test_help_says_how_the_benchmarks_are_called():
+    done = start("-m", "benchmarks", "--help")
+    assert done.returncode == 0 and done.stdout.startswith("usage: python -m benchmarks ")
+
+
+@pytest.mark.parametrize(
+    "words, status, said",
+    [
+        (["nope"], 2, "Unknown task or benchmark 'nope'; allowed: listops, "),
+        (["scalin"], 2, "Did you mean 'scaling'?"),
+        (["parity", "scaling"], 2, "Benchmark 'scaling' must be the first word."),
+        (["hold", "nope.json"], 1, "nope.json is missing."),
+        (["hold", "broken.json"], 1, "broken.json cannot be read: "),
+        (["steps", "parity", "--model", "X"], 2, "Unknown model 'X'; allowed: softmax, heat, "),
+        (["floor", "parity", "--model", "X"], 2, "Unknown model 'X'; allowed: softmax, heat, "),
+        (["endurance", "listops", "--rows", "3000"], 2, "--rows 3000: a shard has 131,072 rows"),
+    ],
+)
+def test_what_is_wrong_ends_in_one_line(words, status, said, tmp_path, monkeypatch, capsys):
+    _skip_without_needs(words[0])
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "broken.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    printed = capsys.readouterr()
+    assert ended.value.code == status
+    assert printed.err.startswith("Error: ") and said in printed.err
+    assert printed.err.count("\n") == 1 and not printed.out
+
+
+def test_losses_that_are_missing_are_named(tmp_path):
+    from benchmarks.hold import main as hold
+
+    file = tmp_path / "made.json"
+    file.write_text(json.dumps({"models": [{"recipes": [], "runs": []}]}), encoding="utf-8")
+    with pytest.raises(SynthbenchError, match=r"losses\.json is missing"):
+        hold([str(file), "--commit", "HEAD", "--losses", str(tmp_path / "losses.json")])
+
+
+def test_a_model_of_one_task_of_several_is_measured_there_alone():
+    pytest.importorskip("torch", reason="torch is not installed")
+    from benchmarks.recipes import recipes_of
+    from synthbench.training.recipes import find_study
+
+    studies = [find_study(task, "cpu") for task in ("ctl", "parity")]
+    found = recipes_of(studies, ["heat"])
+    assert [(study.task, recipe.name) for study, recipe in found] == [("parity", "heat")]
+    assert all(recipe.model != "lstm" for _, recipe in recipes_of(studies, None, ["lstm"]))
+
+
+def test_a_scheduler_that_ends_is_not_waited_for(tmp_path, monkeypatch):
+    pytest.importorskip("psutil", reason="psutil is not installed")
+    from benchmarks import scaling
+
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\necho no port is free >&2\nexit 1\n", encoding="utf-8")
+    python.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(python))
+    with (
+        pytest.raises(SynthbenchError, match="scheduler has ended: no port is free"),
+        scaling._cluster(tmp_path, 1),
+    ):
+        pass
+
+
+def test_the_first_rows_are_compared_with_the_last(capsys, monkeypatch):
+    pytest.importorskip("psutil", reason="psutil is not installed")
+    from benchmarks import endurance
+
+    pairs = {}
+    monkeypatch.setattr(endurance, "report", lambda name, *pair: pairs.update({name: pair}))
+    endurance.main(["ctl", "--rows", "32768", "--shard-rows", "8192", "--workers", "1"])
+    rows = {name: (start.rows, end.rows) for name, (start, end) in pairs.items()}
+    assert rows == {"first": (8_192, 24_576), "last": (16_384, 32_768)}
+    assert "32,768 rows in 4 shards" in capsys.readouterr().out
