@@ -94,7 +94,12 @@ def comparison(task, models, **line):
     """A comparison of some models whose lines have `line`."""
     usual = {"variant": "Z2", "by_bucket": {}, "measures": {}, "runs": [{"fit": None, "curve": []}]}
     lines = [{**usual, **line, "model": f"model {number}"} for number in range(models)]
-    about = {"task": task, "profile": "cpu", "study": "main", "data": {"parameters": {}}}
+    about = {
+        "task": task,
+        "profile": "cpu",
+        "study": "main",
+        "data": {"parameters": {}, "stream": False},
+    }
     return {**about, "models": lines}
 
 

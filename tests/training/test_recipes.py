@@ -98,11 +98,11 @@ def test_a_recipe_survives_json():
 @pytest.mark.parametrize(
     ("task", "variant", "model", "measure", "published"),
     [
-        ("ctl", "forward", "ndr", "test", Published(1.0, "NDR, table 1", 0.0)),
-        ("ctl", "backward", "transformer", "iid", Published(0.82, "NDR, table 1", 0.39)),
-        ("arithmetic", "default", "lstm", "test", Published(0.74, "NDR, table 2", 0.02)),
-        ("arithmetic", "default", "ndr", "test", Published(0.98, "NDR, table 2", 0.01)),
-        ("listops", "default", "ndr", "test", Published(0.99, "NDR, table 3", 0.01)),
+        ("ctl", "forward", "ndr", "test", Published(1.0, "NDR, table 1", 0.0, 5)),
+        ("ctl", "backward", "transformer", "iid", Published(0.82, "NDR, table 1", 0.39, 5)),
+        ("arithmetic", "default", "lstm", "test", Published(0.74, "NDR, table 2", 0.02, 5)),
+        ("arithmetic", "default", "ndr", "test", Published(0.98, "NDR, table 2", 0.01, 5)),
+        ("listops", "default", "ndr", "test", Published(0.99, "NDR, table 3", 0.01, 5)),
         (
             "parity",
             "default",
