@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from synthbench.arguments import checked
 from synthbench.checks import check_whole_number, needs
 from synthbench.engine.engine import check_workers
-from synthbench.errors import ParameterError, UsageError
+from synthbench.errors import UsageError
 from synthbench.generation.planned import PlannedDataset
 from synthbench.tasks.base import Task
 from synthbench.text.tables import Table, captioned
@@ -119,11 +119,6 @@ def train(
         rows={**whole.rows, **(rows or {})},
         stream=whole.stream if stream is None else stream,
     )
-    if narrowed.stream and "train" in (rows or {}):
-        raise ParameterError(
-            f"Rows train={(rows or {})['train']}: training is on fresh rows here, so no train "
-            "split is read; leave it out, or train on the split with --no-stream."
-        )
     path = Path(out or Path("runs", name, wanted.variant, chosen.name, f"seed-{seed}"))
     place = Path(dataset or path / "data")
     directory = RunDirectory(path, place)

@@ -62,7 +62,7 @@ def test_runs_of_other_rows_are_not_added(tmp_path):
         )
     collect.collect(results[:1], tmp_path)
     before = (tmp_path / "clusters-cpu.json").read_bytes()
-    with pytest.raises(UsageError, match="the file has other measures"):
+    with pytest.raises(UsageError, match="the file has other data"):
         collect.collect(results[1:], tmp_path, add=True)
     assert (tmp_path / "clusters-cpu.json").read_bytes() == before
     with pytest.raises(UsageError, match="seed 1: other rows of balanced than in other runs"):

@@ -150,6 +150,7 @@ def test_a_run(tables, monkeypatch):
         "recipe": {"name": "counting"},
         "study": {"profile": "quick"},
         "metrics": [*metrics],
+        "stream": True,
         "steps": 1000,
         "steps_per_second": 12.5,
         "splits": {name: {"rows": 7_000, **metrics} for name in ("iid", "validation", "test")},

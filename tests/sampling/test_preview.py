@@ -48,7 +48,7 @@ def test_the_description_has_all_there_is_to_know_before_generating(name, monkey
 
 def test_a_description_shows_defaults_as_the_command_line_takes_them():
     text = render(describe("ctl"))
-    assert re.search(r"^train_lengths +1,2,3,4,5 +buckets of train", text, re.MULTILINE)
+    assert re.search(r"^train_lengths +1\.\.5 +buckets of train", text, re.MULTILINE)
     assert re.search(r"^label +ClassLabel\(000, 001, .*, 111\)$", text, re.MULTILINE)
     assert re.search(r"^steps +List\(string\)$", text, re.MULTILINE)
 

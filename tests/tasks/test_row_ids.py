@@ -194,7 +194,7 @@ def test_held_out_takes_text_or_a_row_of_any_variant_and_says_what_is_none():
         synthbench.is_held_out("listops", "[MED 4 8 5")
     with pytest.raises(UsageError, match="is not a row of ctl forward: expected"):
         synthbench.is_held_out("ctl", "a 101 b")
-    with pytest.raises(UsageError, match="is not a row of listops"):
+    with pytest.raises(UsageError, match="7 of type int is not the 'text' of a row of listops"):
         synthbench.is_held_out("listops", 7)
     with pytest.raises(UsageError, match=r"Did you mean 'parity'\?"):
         synthbench.is_held_out("partity", "1 2 3 4 =")
