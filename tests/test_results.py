@@ -1,8 +1,6 @@
 """The tables of results, made from files."""
 
-import importlib
 import json
-import sys
 
 import pytest
 
@@ -360,77 +358,3 @@ def test_every_stored_result_names_its_code_and_has_todays_golden_losses():
         models = {recipe["model"] for line in one["models"] for recipe in line["recipes"]}
         assert set(one["held"]["losses"]) == models
         assert "not held" not in held(one)
-
-
-@pytest.fixture
-def tried(monkeypatch):
-    """The module that makes the page *Every size tried*."""
-    monkeypatch.syspath_prepend(str(ROOT / "docs"))
-    yield importlib.import_module("tried")
-    sys.modules.pop("tried", None)
-
-
-def setting(model, test, training=None, date="2026-11-24", source="a file", **parameters):
-    fitted = None if training is None else training >= 0.99
-    run = {"seed": 0, "training": training, "fitted": fitted, "figures": {"test": test}}
-    return {
-        **{"task": "arithmetic", "variant": "default", "model": model, "parameters": parameters},
-        **{"rows": {}, "stream": True, "recipe": {"model": model, "steps": 9, "options": {}}},
-        **{"runs": [run], "source": source, "date": date},
-    }
-
-
-def test_sizes_at_which_the_papers_order_is_reversed_stand_first(tried):
-    trials = [
-        setting("ndr", 0.978, modulus=5),
-        setting("lstm", 0.898, 0.5, modulus=5),
-        setting("ndr", 0.876, 1.0, modulus=3),
-        setting("lstm", 0.926, modulus=3),
-    ]
-    text = tried.tried_section(trials)
-    titles = [line for line in text.splitlines() if line.startswith("## ")]
-    assert titles == [
-        "## arithmetic: modulus 3, fresh rows",
-        "## arithmetic: modulus 5, fresh rows",
-    ]
-    assert text.startswith("4 settings with 4 runs at 2 sizes; at 1 of them")
-    reverse = "`lstm` 0.926 (paper: 0.74) is above `ndr` 0.876 (paper: 0.98), one seed each."
-    assert text.count("**Reversed**") == text.count(f"**Reversed**, test: {reverse}") == 1
-    assert "| 2026-11-24 | `ndr` | 9 | 1 | 1.000, fitted | 0.876 |  | a file |" in text
-    assert "| 2026-11-24 | `lstm` | 9 | 1 | 0.500, not fitted | 0.898 |" in text
-
-
-def test_figures_from_two_places_are_not_compared(tried):
-    trials = [setting("ndr", 0.5), setting("lstm", 0.9, source="another file")]
-    assert "**Reversed**" not in tried.tried_section(trials)
-
-
-def test_runs_of_a_setting_are_one_line_wherever_they_were_made(tried):
-    other = setting("lstm", 0.3, source="another file")
-    other["runs"][0]["seed"] = 1
-    again = setting("lstm", 0.5, source="a third file")
-    text = tried.tried_section([setting("lstm", 0.1), other, again, setting("ndr", 0.2)])
-    assert text.startswith("2 settings with 4 runs at 1 sizes; at 1 of them")
-    assert "| `lstm` | 9 | 2 (3 runs) |  | 0.300 |  | a file; another file; a third file |" in text
-    assert "`lstm` 0.300 (paper: 0.74) is above `ndr` 0.200 (paper: 0.98), one seed of one." in text
-
-
-def test_the_budget_counts_settings_runs_and_steps(tried):
-    trials = [setting("ndr", 0.5), setting("ndr", 0.6), setting("ndr", 0.6, modulus=3)]
-    assert tried.budget_section(trials).splitlines()[-1] == (
-        "| `arithmetic` | `ndr` | 2 | 3 | 27 |"
-    )
-
-
-def test_what_was_tried_includes_the_sizes_that_reverse_the_paper(tried):
-    from synthbench.training.trials import read_trials
-
-    text = tried.tried_section(read_trials(STORED / "tried"))
-    first = text.partition("\n## ")[2].partition("\n## ")[0]
-    assert "arithmetic" in first
-    assert "**Reversed**" in first
-    assert (
-        "test: `lstm` 0.926 (paper: 0.74) is above `ndr` 0.876 (paper: 0.98), one seed each."
-        in text
-    )
-    assert "`lstm` 0.125 (paper: 0.22), one seed each, not all fitted." in text

@@ -117,6 +117,16 @@ def test_a_killed_program_goes_on_from_its_checkpoint_to_the_same_numbers(tmp_pa
 # What is refused.
 
 
+@pytest.fixture
+def interrupted(tmp_path, data, monkeypatch):
+    """The directory of a run that was interrupted after its first checkpoints."""
+    with monkeypatch.context() as patch:
+        interrupting(patch, loop.Loop, "_take_step", 15)
+        with pytest.raises(Interrupted):
+            run(tmp_path / "run", data)
+    return tmp_path / "run"
+
+
 def test_a_second_process_on_the_same_run_is_refused(tmp_path, data):
     result = run(tmp_path / "run", data, recipe={"steps": 10})
     command = RunDirectory(tmp_path / "run").command
@@ -141,41 +151,33 @@ def test_a_checkpoint_of_another_model_is_refused(tmp_path, data, monkeypatch):
         run(tmp_path / "one", data)
 
 
-def test_a_broken_checkpoint_is_an_error_that_says_what_to_do(tmp_path, data, monkeypatch):
-    with monkeypatch.context() as patch:
-        interrupting(patch, loop.Loop, "_take_step", 15)
-        with pytest.raises(Interrupted):
-            run(tmp_path / "run", data)
-    checkpoint = tmp_path / "run" / "checkpoint.pt"
+def test_a_broken_checkpoint_is_an_error_that_says_what_to_do(data, interrupted):
+    checkpoint = interrupted / "checkpoint.pt"
     whole = checkpoint.read_bytes()
     flipped = bytearray(whole)
     flipped[len(whole) // 2] ^= 1  # in the numbers of a tensor
     for damaged in (b"", whole[:1000], b"text", bytes(flipped)):
         checkpoint.write_bytes(damaged)
         with pytest.raises(DatasetError, match=r"checkpoint\.pt .*; start again"):
-            run(tmp_path / "run", data)
+            run(interrupted, data)
     torch.save([1], checkpoint)
     with pytest.raises(DatasetError, match="is damaged; start again"):
-        run(tmp_path / "run", data)
+        run(interrupted, data)
     torch.save({"a": 1}, checkpoint)
     with pytest.raises(SynthbenchError, match="is of another model than 'small'"):
-        run(tmp_path / "run", data)
+        run(interrupted, data)
 
 
-def test_measurements_that_were_lost_are_missed(tmp_path, data, monkeypatch):
-    with monkeypatch.context() as patch:
-        interrupting(patch, loop.Loop, "_take_step", 15)
-        with pytest.raises(Interrupted):
-            run(tmp_path / "run", data)
-    metrics = tmp_path / "run" / "metrics.jsonl"
+def test_measurements_that_were_lost_are_missed(data, interrupted):
+    metrics = interrupted / "metrics.jsonl"
     whole = metrics.read_text()
     metrics.write_text("")
     with pytest.raises(SynthbenchError, match="end before step 12, that of the checkpoint"):
-        run(tmp_path / "run", data)
+        run(interrupted, data)
     for odd in ("[]\n", "5\n", "{}\n"):
         metrics.write_text(whole + odd)
         with pytest.raises(DatasetError, match=r"metrics\.jsonl cannot be read"):
-            RunDirectory(tmp_path / "run").metrics()
+            RunDirectory(interrupted).metrics()
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", '{"splits": {}}', "{"])
