@@ -22,7 +22,14 @@ T = TypeVar("T")
 
 
 class View(Protocol):
-    """How a stream shows its rows: as columns or as tokens."""
+    """How a stream shows its rows: as columns or as tokens.
+
+    Attributes:
+        compact: whether worker processes send rounds as `round` gives them. If not, they send the
+            rows as they were drawn: Python objects take longer to send than to make.
+    """
+
+    compact: bool
 
     def round(self, rows: KeyedRows) -> Block:
         """What is kept of a round, as arrays whose first axis counts the rows."""
@@ -108,7 +115,10 @@ class Batches(Iterator[T]):
                 engine = stack.enter_context(open_engine(workers=self._workers))
                 # At the end of the program, too, while its threads can still be ended.
                 self._end = weakref.finalize(self, stack.close)
-            self._reader = RoundReader(RoundMaker(self._rounds, self._view), engine)
+            if self._view.compact:
+                self._reader = RoundReader(RoundMaker(self._rounds, self._view), engine)
+            else:
+                self._reader = RoundReader(self._rounds.rows, engine, self._view.round)
         return self._reader
 
     def close(self) -> None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 class Columns:
     """Shows rows by column, `id` first."""
 
+    compact = False
+
     def __init__(self, task: Task) -> None:
         self._task = task
 

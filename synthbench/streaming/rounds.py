@@ -128,17 +128,24 @@ class Rounds:
         }
 
 
+def _as_made(made: Any) -> Any:
+    return made
+
+
 class RoundReader(Generic[T]):
     """Rounds that an engine makes ahead of time; the last one is kept.
 
     Args:
         make: gives a round by its number: a pure function.
         engine: makes the rounds.
+        show: what is kept of a round that was made; it runs in this process.
     """
 
-    def __init__(self, make: Callable[[int], T], engine: Engine) -> None:
-        self._make, self._engine = make, engine
-        self._asked: dict[int, Future[T]] = {}
+    def __init__(
+        self, make: Callable[[int], Any], engine: Engine, show: Callable[[Any], T] = _as_made
+    ) -> None:
+        self._make, self._engine, self._show = make, engine, show
+        self._asked: dict[int, Future[Any]] = {}
         self._kept: tuple[int, T] | None = None
 
     def __call__(self, number: int) -> T:
@@ -152,6 +159,6 @@ class RoundReader(Generic[T]):
         for ahead in window:
             if ahead not in self._asked:
                 self._asked[ahead] = self._engine.submit(self._make, ahead)
-        made = self._asked.pop(number).result()
-        self._kept = number, made
-        return made
+        shown = self._show(self._asked.pop(number).result())
+        self._kept = number, shown
+        return shown

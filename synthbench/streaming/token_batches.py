@@ -29,6 +29,8 @@ def placed(batch: Batch, device: str | None) -> dict[str, Any]:
 class FormView:
     """Shows rows in a form, as NumPy arrays or as tensors on a device."""
 
+    compact = True
+
     def __init__(self, form: TokenForm, device: str | None) -> None:
         self.form, self._device = form, device
 

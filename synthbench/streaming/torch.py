@@ -14,7 +14,7 @@ from torch.utils.data._utils.collate import default_collate_fn_map
 from synthbench.checks import check_whole_number
 from synthbench.engine.engine import Engine
 from synthbench.errors import UsageError
-from synthbench.streaming.batches import RoundMaker, View
+from synthbench.streaming.batches import View
 from synthbench.streaming.columns import Columns
 from synthbench.streaming.rounds import RoundReader, Rounds
 from synthbench.streaming.token_batches import FormView, chosen_form
@@ -187,7 +187,7 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
         first = self._own(self._start, turn, turns) if self._loaded is None else self._loaded
         # A loaded state holds for one iterator; later ones begin at `start` again.
         self._loaded = None
-        reader = RoundReader(RoundMaker(self._rounds, self._view), Engine(None, 1))
+        reader = RoundReader(self._rounds.rows, Engine(None, 1), self._view.round)
         while True:
             count = self._batch_size or _ROWS_AHEAD
             parts = [
