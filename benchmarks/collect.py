@@ -16,6 +16,7 @@ from synthbench.errors import UsageError
 from synthbench.tasks.registry import task_class
 from synthbench.training.comparison import compare
 from synthbench.training.recipes import find_study
+from synthbench.training.recipes.base import Recipe
 
 _RESULTS = Path(__file__).parents[1] / "examples" / "results"
 
@@ -160,7 +161,8 @@ def together(stored, made, study):
 
 def _joined(old, new):
     """A line with the runs of two, by seed."""
-    if old["recipes"] != new["recipes"]:
+    of_old, of_new = ([Recipe.from_dict(one) for one in line["recipes"]] for line in (old, new))
+    if of_old != of_new:  # a field that came later has its default
         raise UsageError(f"Model {new['model']}, {new['variant']}: the file has another recipe.")
     if len(old["recipes"]) > 1:  # whose runs do not say which of them they are of
         raise UsageError(f"Model {new['model']}: a line of several recipes cannot be added to.")

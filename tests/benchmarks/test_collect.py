@@ -106,3 +106,17 @@ def test_runs_of_a_file_keep_their_version_machine_and_seconds(run, tmp_path):
     assert "synthbench 0.2.0" in made_with(comparison)
     with pytest.raises(UsageError, match="the file has other precision"):
         collect.collect([{**newer, "seed": 2, "precision": "bfloat16"}], tmp_path, add=True)
+
+
+def test_a_field_that_a_stored_recipe_lacks_has_its_default(run, tmp_path):
+    (file,) = collect.collect([run], tmp_path)
+    stored = json.loads(file.read_text(encoding="utf-8"))
+    recipe = stored["models"][0]["recipes"][0]
+    del recipe["form"]
+    file.write_text(json.dumps(stored), encoding="utf-8")
+    collect.collect([{**run, "seed": 1}], tmp_path, add=True)
+    assert len(json.loads(file.read_text(encoding="utf-8"))["models"][0]["runs"]) == 2
+    recipe["weight_decay"] = 9.0
+    file.write_text(json.dumps(stored), encoding="utf-8")
+    with pytest.raises(UsageError, match="the file has another recipe"):
+        collect.collect([{**run, "seed": 1}], tmp_path, add=True)
