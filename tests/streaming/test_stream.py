@@ -18,6 +18,7 @@ from synthbench.streaming import datasets_stream, stream
 from synthbench.streaming import rounds as streaming
 from synthbench.streaming.rounds import Rounds
 from synthbench.streaming.torch import TorchStream
+from synthbench.tasks.registry import list_tasks, task_class
 from synthbench.tasks.registry import task as make_task
 from tests.sampling.making import Open
 from tests.support import ONE_EACH, draw_splits, id_texts, start
@@ -179,6 +180,17 @@ def test_small_buckets_recur_without_being_counted():
     assert len(prints) == rounds.size > found
     assert len(set(prints[:found])) == found  # all come before one comes again
     assert prints[:found] != prints[found : 2 * found]
+
+
+@pytest.mark.usefixtures("short_rounds")
+@pytest.mark.parametrize(
+    ("name", "level"),
+    [(name, level) for name in list_tasks() for level in task_class(name).levels],
+)
+def test_every_split_of_every_level_can_be_streamed(name, level):
+    task = make_task(name, level=level)
+    for split in task.splits:
+        assert len(Rounds(task, split.name).rows(1)) == Rounds(task, split.name).size
 
 
 class Sending(Engine):
