@@ -71,13 +71,22 @@ def held(comparison: Mapping[str, Any]) -> str:
         if len(losses) != len(golden.get(model, ())) or not all(map(_close, losses, golden[model]))
     ]
     stored = f"Stored with commit {then['commit'][:7]} of {then['date']}; "
-    rows = "the stream has other rows of the same distribution today"
+    rows = f"{_older(comparison)}the stream has other rows of the same distribution today"
     if changed and then["same_rows"]:
         return f"{stored}the code of {', '.join(changed)} has changed since."
     if changed:
         return f"{stored}{rows}, and golden trainings on it ({', '.join(changed)}) other losses."
     same = "in the golden trainings that code and today's have the same losses"
     return f"{stored}{same}{'' if then['same_rows'] else f', but {rows}'}."
+
+
+def _older(comparison: Mapping[str, Any]) -> str:
+    """The runs that are older than the others, which name their commit; empty if all are."""
+    runs = [(line, run) for line in comparison["models"] for run in line["runs"]]
+    found = [
+        f"`{line['model']}` with seed {run['seed']}" for line, run in runs if not run.get("commit")
+    ]
+    return f"for {', '.join(found)} " if len(found) < len(runs) else ""
 
 
 def _close(one: float, other: float) -> bool:

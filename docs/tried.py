@@ -11,6 +11,7 @@ from synthbench.tasks.registry import task_class
 from synthbench.text.tables import Table
 from synthbench.training.cells import number
 from synthbench.training.contrasts import CONTRASTS, Contrast
+from synthbench.training.paper_size import as_typed
 from synthbench.training.recipes import STUDIES
 from synthbench.training.trials import setting_of
 
@@ -188,5 +189,5 @@ def _recipe(trial: Trial) -> str:
 
 def _plain(value: Any) -> str:
     if isinstance(value, list):
-        return ",".join(map(_plain, value))
+        return as_typed([_plain(one) if isinstance(one, float) else one for one in value])
     return f"{value:.4g}" if isinstance(value, float) else str(value).replace("True", "true")

@@ -166,7 +166,7 @@ def test_headings_say_what_the_figures_are_and_the_table_what_differs_from_the_p
     text = results_section([made])
     assert "**Not the paper's task**: `modulus` 5 (paper: 10). Recipes differ " in text
     made["data"] = {"parameters": {}, "rows": {"test": 7}, "stream": False}
-    assert "The paper's task. Other numbers of rows: 7 rows of test (paper: 1,000). " in (
+    assert "The paper's task. Other numbers of rows: 7 rows of test (profile `paper`: 1,000). " in (
         results_section([made])
     )
     assert "| iid, runs with a moment | test, of runs with a moment, 1,000 rows | paper |" in text
@@ -199,9 +199,20 @@ def test_a_result_names_all_machines_and_commits_of_its_runs_and_another_version
 )
 def test_a_result_says_whether_todays_code_still_makes_it(losses, same_rows, words):
     then = {"commit": "0123456789", "date": "2026-11-25", "losses": {"ndr": losses}}
-    text = held({"held": {**then, "same_rows": same_rows}})
+    text = held({**comparison(), "held": {**then, "same_rows": same_rows}})
     assert text.startswith("Stored with commit 0123456 of 2026-11-25; ")
     assert text.endswith(words)
+
+
+def test_a_result_names_the_runs_whose_stream_has_other_rows_today():
+    made = comparison(variants=("forward",))
+    made["held"] = {
+        **{"commit": "0123456789", "date": "2026-11-25", "losses": {"ndr": GOLDEN["ndr"]}},
+        "same_rows": False,
+    }
+    assert "losses, but the stream has other rows" in held(made)
+    made["models"][0]["runs"][1]["commit"] = "0123456789"
+    assert "losses, but for `ndr` with seed 0 the stream has other rows" in held(made)
 
 
 def test_what_is_no_comparison_is_refused_by_name(tmp_path):
@@ -348,7 +359,7 @@ def test_golden_losses_are_written_into_a_result(tmp_path, capsys):
     then = json.loads(file.read_text(encoding="utf-8"))["held"]
     assert then["losses"] == {"ndr": GOLDEN["ndr"]}
     assert (len(then["commit"]), len(then["date"]), then["same_rows"]) == (40, 10, False)
-    assert "the same losses" in held({"held": then})
+    assert "the same losses" in held({**made, "held": then})
     assert capsys.readouterr().out.endswith("held against commit HEAD\n")
 
 

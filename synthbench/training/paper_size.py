@@ -10,6 +10,9 @@ from synthbench.tasks.registry import task_from
 from synthbench.training.recipes import STUDIES
 from synthbench.training.recipes.base import Study
 
+#: Where a value stands that may not be the paper's.
+_PROFILE = "profile `paper`"
+
 
 def data_differences(comparison: Mapping[str, Any]) -> list[str]:
     """What differs from the paper's data: the task and numbers of rows; empty if nothing does.
@@ -26,9 +29,9 @@ def task_differences(comparison: Mapping[str, Any]) -> list[str]:
         return []
     data, paper = comparison["data"], task_from(study.task, None, study.parameters)
     found = [
-        f"`{name}` {_plain(ours)} (paper: {_plain(theirs)})"
+        f"`{name}` {as_typed(ours)} ({_whose(study, name)}: {as_typed(theirs)})"
         for name, theirs in paper.parameters.to_dict().items()
-        if _plain(ours := data["parameters"].get(name, theirs)) != _plain(theirs)
+        if as_typed(ours := data["parameters"].get(name, theirs)) != as_typed(theirs)
     ]
     if comparison["data"]["stream"] and not study.stream:
         found.append("fresh rows in every step (paper: its train split)")
@@ -36,7 +39,10 @@ def task_differences(comparison: Mapping[str, Any]) -> list[str]:
 
 
 def rows_differences(comparison: Mapping[str, Any]) -> list[str]:
-    """The splits that have another number of rows than the paper's."""
+    """The splits that have another number of rows than at the profile `paper`.
+
+    Papers do not tell all of these numbers, and some have no such split.
+    """
     if (study := published_study(comparison)) is None:
         return []
     data, sizes = comparison["data"], PlannedDataset.sizes
@@ -51,7 +57,7 @@ def rows_differences(comparison: Mapping[str, Any]) -> list[str]:
     found = []
     for split, pairs in unlike.items():
         ours_words, papers_words = map(_span, zip(*pairs, strict=True))
-        found.append(f"{ours_words} rows of {split} (paper: {papers_words})")
+        found.append(f"{ours_words} rows of {split} ({_PROFILE}: {papers_words})")
     return found
 
 
@@ -81,16 +87,21 @@ def _study(comparison: Mapping[str, Any], profile: str) -> Study | None:
     return next((one for one in STUDIES if (one.task, one.name, one.profile) == key), None)
 
 
+def _whose(study: Study, parameter: str) -> str:
+    return _PROFILE if parameter in study.unpublished else "paper"
+
+
 def _span(counts: tuple[int, ...]) -> str:
     """The numbers of several variants in words."""
     least, most = min(counts), max(counts)
     return f"{least:,}" if least == most else f"{least:,} to {most:,}"
 
 
-def _plain(value: Any) -> str:
+def as_typed(value: Any) -> str:
+    """A value of a parameter as on the command line."""
     if not isinstance(value, list | tuple):
         return str(value)
     numbers = all(isinstance(one, int) for one in value)
     if numbers and len(value) > 2 and list(value) == list(range(value[0], value[-1] + 1)):
-        return f"{value[0]}..{value[-1]}"  # as on the command line
+        return f"{value[0]}..{value[-1]}"
     return ",".join(map(str, value))

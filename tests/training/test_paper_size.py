@@ -21,10 +21,10 @@ def test_parameters_rows_and_fresh_rows_are_named_with_the_papers():
         "`test_depths` 4 (paper: 7,8)",
         "`modulus` 5 (paper: 10)",
         "fresh rows in every step (paper: its train split)",
-        "50 rows of test (paper: 1,000)",
+        "50 rows of test (profile `paper`: 1,000)",
     ]
     made["data"]["stream"] = False
-    assert "9 rows of train (paper: 100,000)" in data_differences(made)
+    assert "9 rows of train (profile `paper`: 100,000)" in data_differences(made)
 
 
 def test_names_and_lengths_are_shown_as_on_the_command_line():
@@ -60,14 +60,27 @@ def test_a_study_of_ours_is_compared_with_the_papers_main_one_and_lengths_are_sh
     found = data_differences({**made, "study": "short"})
     assert found == [
         "`train_lengths` 1..16 (paper: 2,20)",
-        "114,814 rows of train (paper: 803,600)",
+        "114,814 rows of train (profile `paper`: 803,600)",
     ]
+
+
+def test_parameters_and_rows_that_the_paper_does_not_have_are_called_ours():
+    found = data_differences(comparison("mqar", parameters={"pairs": 8, "test_pairs": [8, 16]}))
+    assert found == [
+        "`pairs` 8 (paper: 4)",
+        "`test_pairs` 8,16 (profile `paper`: 4,8,16)",
+        "2,500 rows of test (profile `paper`: 4,000)",
+    ]
+    tested = other_departures(comparison("mqar"))[-1]
+    assert tested == "tested on more pairs and places, too (paper: at the trained size)"
 
 
 def test_rows_are_those_that_exist_in_every_variant_also_where_no_number_was_asked_for():
     made = comparison(
         "state-tracking", parameters={"train_lengths": list(range(1, 17))}, variants=("Z2", "A5")
     )
-    assert data_differences(made)[1] == "114,814 to 200,000 rows of train (paper: 803,600)"
+    assert (
+        data_differences(made)[1] == "114,814 to 200,000 rows of train (profile `paper`: 803,600)"
+    )
     shallow = comparison(parameters={"train_depths": [1, 2]}, stream=False)
-    assert data_differences(shallow)[1] == "77,154 rows of train (paper: 100,000)"
+    assert data_differences(shallow)[1] == "77,154 rows of train (profile `paper`: 100,000)"

@@ -230,6 +230,7 @@ class Study:
         measures: the table's columns.
         variants: the task's variants that every model is trained on.
         parameters: the task's parameters that differ from their defaults.
+        unpublished: parameters that the paper does not have; at the profile `paper` they are ours.
         rows: numbers of rows of splits that differ from the paper's.
         stream: whether training is on fresh rows, unless the user asks for the train split.
         seeds: the number of seeds.
@@ -249,6 +250,7 @@ class Study:
     variants: tuple[str, ...] = ("default",)
     name: str = "main"
     parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    unpublished: tuple[str, ...] = ()
     rows: Mapping[str, int] = dataclasses.field(default_factory=dict)
     stream: bool = False
     seeds: int = 5

@@ -87,12 +87,14 @@ def _paper(name: str, length: int, pairs: int, batch_size: int = 512) -> Study:
             "test_lengths": (length, 2 * length, 4 * length),
             "test_pairs": (pairs, 2 * pairs, 4 * pairs),
         },
+        unpublished=("test_lengths", "test_pairs"),
         select="validation",
         eval_splits=("validation",),
         seeds=3,
         departures=(
             "the rate falls at every step (program: once an epoch)",
             "the output has weights of its own (program: those of the embedding)",
+            "tested on more pairs and places, too (paper: at the trained size)",
         ),
         measures=_MEASURES,
         recipes=tuple(
