@@ -94,6 +94,8 @@ class Batches(Iterator[T]):
 
     def rows(self, first: int, count: int) -> T:
         """A batch of `count` rows, at least 1, from row `first` of the stream on."""
+        check_whole_number("First row", first, least=0)
+        check_whole_number("Number of rows", count, least=1)
         with self._lock:
             return self._rows(first, count)
 

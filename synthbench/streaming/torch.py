@@ -145,7 +145,7 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
         self._rounds = Rounds(made, split, seed)
         self._batch_size = batch_size
         self._start = start * (batch_size or 1)  # the number of a row
-        self._next = self._start
+        self._next: int | None = None  # of the rows of this process; None: before the first
         self._loaded: int | None = None
 
     def state_dict(self) -> dict[str, Any]:
@@ -155,7 +155,8 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
             `{"next": number, "of": {...}}`, JSON values. Without workers, rows are numbered as in
             `synthbench.tokens`; the rows of a worker are numbered by themselves.
         """
-        return {"next": self._next, "of": self._rounds.to_dict()}
+        number = self._own(self._start, *_turn()) if self._next is None else self._next
+        return {"next": number, "of": self._rounds.to_dict()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue where `state_dict` was called.
@@ -182,8 +183,7 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """The batches or rows of this process: all of them, or a worker's share."""
-        worker = torch.utils.data.get_worker_info()
-        turn, turns = (worker.id, worker.num_workers) if worker else (0, 1)
+        turn, turns = _turn()
         first = self._own(self._start, turn, turns) if self._loaded is None else self._loaded
         # A loaded state holds for one iterator; later ones begin at `start` again.
         self._loaded = None
@@ -210,6 +210,12 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
         number, index = divmod(row, self._rounds.size)
         ahead = (turn - number) % turns
         return (number + ahead) // turns * self._rounds.size + (0 if ahead else index)
+
+
+def _turn() -> tuple[int, int]:
+    """The number of this worker of a `DataLoader`, and how many there are."""
+    worker = torch.utils.data.get_worker_info()
+    return (worker.id, worker.num_workers) if worker else (0, 1)
 
 
 def _fields(column: NDArray[Any]) -> Any:

@@ -112,7 +112,8 @@ def mixes_rows(model: nn.Module, rows: Rows, precision: float) -> bool:
     same row differently each time are taken for random, not for mixing.
     """
     model.eval()
-    alone, beside = _longest(model, rows, copies=1), _longest(model, rows, copies=3)
+    # Of an odd number of rows a layer that reverses them would leave the middle one in its place.
+    alone, beside = _longest(model, rows, copies=1), _longest(model, rows, copies=4)
     others = beside.inputs.flip(1)
     others[1] = beside.inputs[1]
     first, again = (apply(model, alone).scores[0] for _ in range(2))

@@ -179,41 +179,44 @@ def _command(
     whole: Study, study: Study, setting: Setting, dataset: str | PathLike[str] | None
 ) -> str:
     """The command that makes this comparison again, of part of a whole study."""
-    words = ["synthbench reproduce", study.task, f"--profile {study.profile}"]
+    words = ["synthbench", "reproduce", study.task, "--profile", study.profile]
     if study.name != "main":
-        words.append(f"--study {study.name}")
+        words += ["--study", study.name]
     if study.recipes != whole.recipes:
-        words += dict.fromkeys(_named(one, whole) for one in study.recipes)
+        for option, name in dict.fromkeys(_named(one, whole) for one in study.recipes):
+            words += [option, name]
         own = next((one for one in study.recipes if one not in whole.recipes), None)
         given = {} if own is None else own.options
-        words += [f"--option {name}={_text(value)}" for name, value in given.items()]
+        for name, value in given.items():
+            words += ["--option", f"{name}={_text(value)}"]
     if study.variants != whole.variants:
-        words += [f"--variant {variant}" for variant in study.variants]
+        for variant in study.variants:
+            words += ["--variant", variant]
     chosen, usual = (one.tasks()[0].parameters.to_dict() for one in (study, whole))
     for name, given in chosen.items():
         if given != usual[name]:
-            words.append(f"--set {name}={_text(given)}")
+            words += ["--set", f"{name}={_text(given)}"]
     if study.seeds != whole.seeds:
-        words.append(f"--seeds {study.seeds}")
+        words += ["--seeds", str(study.seeds)]
     if study.stream != whole.stream:
         words.append("--stream" if study.stream else "--no-stream")
     if dataset is not None:
-        words.append(f"--dataset {shlex.quote(str(dataset))}")
+        words += ["--dataset", str(dataset)]
     if setting.device.type != "cpu":
-        words.append(f"--device {setting.device.type}")
+        words += ["--device", setting.device.type]
     if setting.precision != "float32":
-        words.append(f"--precision {setting.precision}")
-    return " ".join(words)
+        words += ["--precision", setting.precision]
+    return shlex.join(words)
 
 
-def _named(recipe: Recipe, study: Study) -> str:
-    """The option that chooses a recipe."""
+def _named(recipe: Recipe, study: Study) -> tuple[str, str]:
+    """The option that chooses a recipe, with its value."""
     if recipe in study.recipes:
         alone = len(named(study, recipe.title)) == 1
-        return f"--model {recipe.title if alone else recipe.name}"
+        return "--model", recipe.title if alone else recipe.name
     if recipe.model.startswith(LAYER):
-        return f"--layer {recipe.model.removeprefix(LAYER)}"
-    return f"--model {recipe.model}"
+        return "--layer", recipe.model.removeprefix(LAYER)
+    return "--model", recipe.model
 
 
 def _text(value: Any) -> str:

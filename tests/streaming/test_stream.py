@@ -333,6 +333,19 @@ def test_what_cannot_be_streamed_is_refused_at_the_call(arguments, message):
             synthbench.curve(**{"task": "parity", "predict": None, **arguments})
 
 
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ((-1, 2), r"First row -1: allowed are whole numbers from 0\."),
+        ((0.5, 2), r"First row 0\.5: allowed are whole numbers from 0\."),
+        ((0, 0), r"Number of rows 0: allowed are whole numbers from 1\."),
+    ],
+)
+def test_rows_that_no_stream_has_are_refused(rows, message):
+    with pytest.raises(UsageError, match=message):
+        stream("parity").rows(*rows)
+
+
 # Hugging Face datasets.
 
 

@@ -140,6 +140,32 @@ def test_a_state_is_refused_by_a_stream_of_other_rows():
 
 
 @pytest.mark.dev
+@pytest.mark.parametrize("read", [1, 2, 5])
+@pytest.mark.parametrize(("workers", "start"), [(0, 100), (2, 100), (3, 9)])
+def test_a_loader_that_begins_later_resumes_also_before_every_worker_has_given_rows(
+    workers, start, read, monkeypatch
+):
+    monkeypatch.setattr("synthbench.streaming.rounds.ROUND_ROWS", 256)
+    stateful = pytest.importorskip(
+        "torchdata.stateful_dataloader", reason="torchdata is not installed: the extra dev has it"
+    )
+
+    def loader():
+        rows = TorchStream("parity", batch_size=64, start=start)
+        return stateful.StatefulDataLoader(rows, batch_size=None, num_workers=workers)
+
+    whole = [batch["input_ids"] for batch in itertools.islice(loader(), 8)]
+    begun = loader()
+    batches = iter(begun)
+    seen = [next(batches)["input_ids"] for _ in range(read)]
+    resumed = loader()
+    resumed.load_state_dict(begun.state_dict())
+    seen += [batch["input_ids"] for batch in itertools.islice(resumed, 8 - read)]
+    for one, other in zip(whole, seen, strict=True):
+        assert torch.equal(one, other)
+
+
+@pytest.mark.dev
 @pytest.mark.parametrize("workers", [0, 2])
 def test_torchdatas_stateful_loader_resumes_rows_in_every_worker(workers):
     stateful = pytest.importorskip(

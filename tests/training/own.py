@@ -29,6 +29,27 @@ class Centred(Layer):
         return super().forward(states - states.mean(0))[0]
 
 
+class Reversed(Layer):
+    def forward(self, states):
+        return super().forward(states.flip(0))[0]  # meant to be flip(1)
+
+
+class Complex(nn.Module):
+    """A linear recurrence with complex parameters, as those of S4D and LRU."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.decay = nn.Parameter(torch.complex(torch.full((width,), -0.1), torch.rand(width)))
+        self.out = nn.Parameter(torch.randn(width, dtype=torch.cfloat))
+
+    def forward(self, states):
+        state, outputs = torch.zeros_like(states[:, 0], dtype=torch.cfloat), []
+        for new in states.unbind(1):
+            state = torch.exp(self.decay) * state + new
+            outputs.append((self.out * state).real)
+        return torch.stack(outputs, dim=1)
+
+
 class Detached(Layer):
     def forward(self, states):
         return super().forward(states)[0].detach()
@@ -100,6 +121,14 @@ class ReadsMask(Layer):
 
 class ReadsText(Layer):
     reads = "lengths"
+
+
+class ReadsNumber(Layer):
+    reads = 5
+
+
+class ReadsLists(Layer):
+    reads = (["lengths"],)
 
 
 class Normalised(Layer):

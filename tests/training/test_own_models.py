@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import random
+import shlex
 import shutil
 from pathlib import Path
 
@@ -99,10 +100,13 @@ LINE = r"own\.py, line \d+, "
         ({"layer": f"{OWN}:Cut"}, LINE + "backward: ValueError: no way back"),
         ({"layer": f"{OWN}:AcrossRows"}, "depend on the other rows .*batch_first=true"),
         ({"layer": f"{OWN}:Centred"}, LINE + "the scores of a row depend on the other rows"),
+        ({"layer": f"{OWN}:Reversed"}, LINE + "the scores of a row depend on the other rows"),
         ({"layer": f"{OWN}:Detached"}, LINE + "no parameter of Detached gets a gradient"),
         ({"layer": f"{OWN}:ReadsMask"}, LINE + r"reads of ReadsMask is \('mask',\): expected a "
          r"tuple of names among inputs, lengths, positions"),
         ({"layer": f"{OWN}:ReadsText"}, LINE + "reads of ReadsText is 'lengths'"),
+        ({"layer": f"{OWN}:ReadsNumber"}, LINE + "reads of ReadsNumber is 5: expected a tuple"),
+        ({"layer": f"{OWN}:ReadsLists"}, LINE + r"reads of ReadsLists is \(\['lengths'\],\)"),
         ({"layer": f"{OWN}:Needing"}, LINE + "Needing needs 'heads'.*--option heads=VALUE"),
         ({"layer": f"{OWN}:no_module"}, LINE + "no_module makes int: expected an nn.Module"),
         ({"layer": f"{OWN}:WithoutWidth"}, LINE + "WithoutWidth takes no width"),
@@ -137,6 +141,13 @@ def test_a_layer_may_keep_a_table_that_grows(precision, tmp_path, data):
     chosen = {"model": None, "layer": f"{OWN}:Growing", "options": SMALL, "recipe": SHORT}
     made = run(tmp_path / "run", data, **chosen, precision=precision)
     assert made["precision"] == precision
+
+
+def test_parameters_of_a_layer_may_be_complex(tmp_path, data):
+    made = run(
+        tmp_path / "run", data, model=None, layer=f"{OWN}:Complex", options=SMALL, recipe=SHORT
+    )
+    assert made["steps"] == SHORT["steps"]
 
 
 def test_a_file_that_cannot_be_imported_is_named_with_its_line(tmp_path):
@@ -260,15 +271,19 @@ def test_a_layer_stands_beside_the_stored_figures(tmp_path, monkeypatch, capsys)
            "variants": ("forward",), "seeds": 1}
     )  # fmt: skip
     monkeypatch.setattr(recipes, "STUDIES", (quick,))
+    file = tmp_path / "my layers" / "own.py"
+    file.parent.mkdir()
+    shutil.copy(OWN, file)
     comparison = reproduce(
-        "ctl", layers=[f"{OWN}:Layer"], options=SMALL, out=tmp_path / "out",
+        "ctl", layers=[f"{file}:Layer"], options=SMALL, out=tmp_path / "out",
         device="cpu", workers=1, progress=False,
     )  # fmt: skip
     names = [(line["model"], line["variant"]) for line in comparison["models"]]
     assert names[0] == ("own.Layer", "forward")
     assert ("ndr (stored)", "forward") in names
     assert {variant for _, variant in names} == {"forward"}
-    assert f"--layer {OWN}:Layer" in comparison["command"]
+    words = shlex.split(comparison["command"])
+    assert words[words.index("--layer") + 1] == f"{file}:Layer"
     assert "--option num_layers=1" in comparison["command"]
     assert "ndr (stored)" in (tmp_path / "out" / "ctl-cpu.md").read_text()
     trained = {**comparison, "models": comparison["models"][:1]}

@@ -160,7 +160,7 @@ class ForeignMixer(nn.Module):
 def _checked_reads(layer: nn.Module) -> tuple[str, ...]:
     """What a layer reads beside the states."""
     reads = getattr(layer, "reads", ())
-    if isinstance(reads, str) or not set(reads) <= set(CONTEXT):
+    if not isinstance(reads, tuple | list) or not all(name in CONTEXT for name in reads):
         raise SynthbenchError(
             f"{line_of(layer)}reads of {type(layer).__name__} is {reads!r}: expected a tuple of "
             f"names among {', '.join(CONTEXT)}, such as ('lengths',)."
