@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -160,7 +160,8 @@ class ForeignMixer(nn.Module):
 def _checked_reads(layer: nn.Module) -> tuple[str, ...]:
     """What a layer reads beside the states."""
     reads = getattr(layer, "reads", ())
-    if not isinstance(reads, tuple | list) or not all(name in CONTEXT for name in reads):
+    names = isinstance(reads, Collection) and not isinstance(reads, str)
+    if not names or not all(name in CONTEXT for name in reads):
         raise SynthbenchError(
             f"{line_of(layer)}reads of {type(layer).__name__} is {reads!r}: expected a tuple of "
             f"names among {', '.join(CONTEXT)}, such as ('lengths',)."
