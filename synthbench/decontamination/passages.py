@@ -52,15 +52,17 @@ class Finder:
         vocabulary: the tokens.
         least: the number of tokens of the shortest run, at least 3.
         core: what every run with a row has somewhere, see `TextTask.core`.
+        touching: whether digits of two tokens may touch, see `can_touch`.
 
     Attributes:
         prefilter: a pattern for RE2, which has no look-around, that every text with a row matches,
             and few others.
     """
 
-    def __init__(self, vocabulary: Vocabulary, least: int, core: Core = ()) -> None:
+    def __init__(
+        self, vocabulary: Vocabulary, least: int, core: Core = (), touching: bool = True
+    ) -> None:
         self._tokens = frozenset(vocabulary.tokens)
-        touching = _can_touch(self._tokens)
         tokens, shaped = vocabulary.tokens, len(vocabulary.tokens) > _MOST_LISTED
 
         def any_of(tokens: Iterable[str], left: str, right: str) -> str:
@@ -129,7 +131,7 @@ def _as_python(code: re.Match[str]) -> str:
     return f"u{int(code[1], 16):04x}"
 
 
-def _can_touch(tokens: frozenset[str]) -> bool:
+def can_touch(tokens: frozenset[str]) -> bool:
     """Whether tokens can be told apart without white space, each taken as long as it can be."""
     starts = {token[0] for token in tokens}
     return not any(

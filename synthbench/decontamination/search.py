@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from synthbench.decontamination.passages import Core, Finder
+from synthbench.decontamination.passages import Core, Finder, can_touch
 from synthbench.errors import UsageError
 from synthbench.tasks.base import TextTask
 from synthbench.tasks.registry import list_tasks, task, task_class
@@ -82,10 +82,10 @@ class Search:
     def __init__(self, names: Sequence[str], min_bits: float | None = None) -> None:
         self._min_bits = min_bits
         self.least_tokens: dict[str, int] = {}
-        by_vocabulary: dict[tuple[Vocabulary, Core], list[TextTask]] = {}
+        by_vocabulary: dict[tuple[Vocabulary, Core, bool], list[TextTask]] = {}
         for name in names:
-            for one in _forms(name):
-                shared = by_vocabulary.setdefault((one.vocabulary, one.core), [])
+            for one, touching in _forms(name):
+                shared = by_vocabulary.setdefault((one.vocabulary, one.core, touching), [])
                 shared.append(one)
                 least = _least_tokens(self._bits(one), one.vocabulary.size - 1)
                 self.least_tokens[name] = min(least, self.least_tokens.get(name, least))
@@ -95,10 +95,11 @@ class Search:
                     vocabulary,
                     min(_least_tokens(self._bits(one), vocabulary.size - 1) for one in sharing),
                     core,
+                    touching,
                 ),
                 sharing,
             )
-            for (vocabulary, core), sharing in by_vocabulary.items()
+            for (vocabulary, core, touching), sharing in by_vocabulary.items()
         ]
         self._prefilter = "|".join(f"(?:{finder.prefilter})" for finder, _ in self._finders)
 
@@ -149,8 +150,11 @@ class Search:
                     yield one.separator.join(row[cut[0] : len(row) - cut[1]])
 
 
-def _forms(name: str) -> list[TextTask]:
+def _forms(name: str) -> list[tuple[TextTask, bool]]:
     """A task in every variant and at every level that has other tokens.
+
+    With each stands whether its digits may touch: not where they could be a token of another level,
+    as the 10 of `parity`.
 
     Raises:
         UsageError: an unknown task, or one whose rows are not texts.
@@ -164,7 +168,11 @@ def _forms(name: str) -> list[TextTask]:
             one = task(name, variant, level=level)
             assert isinstance(one, TextTask)
             made.setdefault((variant, one.vocabulary), one)
-    return list(made.values())
+    tokens: dict[str, set[str]] = {}
+    for variant, vocabulary in made:
+        tokens.setdefault(variant, set()).update(vocabulary.tokens)
+    touching = {variant: can_touch(frozenset(tokens[variant])) for variant in tokens}
+    return [(one, touching[variant]) for (variant, _), one in made.items()]
 
 
 def _least_tokens(bits: float, tokens: int) -> int:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import synthbench
-from synthbench.decontamination.passages import Finder, _can_touch
+from synthbench.decontamination.passages import Finder, can_touch
 from synthbench.decontamination.search import Search, _bits, search_for, text_tasks
 from synthbench.errors import UsageError
 from synthbench.llm.conversations import question
@@ -30,7 +30,7 @@ def words_of(one, row):
 def joined(one, row):
     """The row without the white space that it can do without."""
     first, *others = words_of(one, row)
-    touch, text, before = _can_touch(frozenset(one.tokens)), first, first
+    touch, text, before = can_touch(frozenset(one.tokens)), first, first
     for word in others:
         stands_apart = before.isalpha() or word.isalpha() or not touch
         both = re.search(r"\w$", before) and re.match(r"\w", word)
@@ -93,6 +93,15 @@ def test_rows_of_other_levels_are_found(search):
             rows = drawn(one, "test", 8)
             for row, found in zip(rows, search.find(rows), strict=True):
                 assert row in {each.row for each in found}, (name, level)
+
+
+def test_a_number_of_parity_is_never_read_as_two(search):
+    """At level easy all numbers have one digit, but `10` is one of the other levels."""
+    assert synthbench.is_held_out("parity", "0 4 1 0 =")
+    assert not synthbench.is_held_out("parity", "1 10 4 10 =")
+    assert search.find(["1 10 4 10 =", "0410=", "0 4 1 0 ="])[:2] == [[], []]
+    rows = drawn(task("parity"), "train", 2_000)
+    assert not any(search_for(("parity",), None).find(rows))
 
 
 def test_a_row_is_told_with_task_variant_and_split():
