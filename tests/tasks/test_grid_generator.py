@@ -135,6 +135,23 @@ def test_the_listing_has_every_grid_once_and_the_capacity_is_their_number(fill, 
     assert set(ids(task, propose(task, n=300, bucket=size))) <= set(ids(task, listed))
 
 
+def test_a_listing_is_made_of_the_grids_within_the_limit_alone():
+    """There are 10 ** 400 grids of this size, 3,601 of them with at most one coloured cell."""
+    task = GridCount(parameters={"colored_limit": 1, "test_sizes": (20,)})
+    cells = task.enumerate_rows(task.split("test"), 20)["cells"]
+    assert cells.shape == (3_601, 400) and len(np.unique(cells, axis=0)) == 3_601
+    assert (cells > 1).sum() == 3_600
+    as_numbers = [bytes(row) for row in cells]
+    assert as_numbers == sorted(as_numbers)
+
+
+def test_with_a_low_limit_every_small_grid_is_made(tmp_path):
+    task = synthbench.task("grid-count", colored_limit=1, train_sizes="2", iid_sizes="2")
+    made = generate(task, out=tmp_path / "made", preset="small", workers=1, progress=False)
+    splits = made.variants["default"]
+    assert splits["train"].rows + splits["iid"].rows == 1 + 4 * 9
+
+
 def test_large_grids_are_counted_exactly():
     task = GridCount()
     assert task.capacity(task.split("train"), 6) == 10**36

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import math
 from collections import Counter
 from collections.abc import Mapping
@@ -233,11 +234,19 @@ class GridCount(Task):
         return sum(counts)
 
     def enumerate_rows(self, split: Split, bucket: int) -> Block:
-        choices = all_digits(len(self._possible), bucket * bucket)
-        grids = self._possible[choices]
-        numbers = self._colored_numbers(bucket * bucket)
-        grids = grids[np.isin(np.count_nonzero(grids, axis=1), numbers)]
-        return pack((grids + 1).astype(np.uint8), max(split.buckets))
+        cells = bucket * bucket
+        colored = [self._colored(cells, number) for number in self._colored_numbers(cells)]
+        grids = np.sort(np.concatenate(colored).view(f"S{cells}"), axis=0).view(np.uint8)
+        return pack(grids, max(split.buckets))
+
+    def _colored(self, cells: int, number: int) -> NDArray[np.uint8]:
+        """Every grid with this number of coloured cells, as colours plus 1."""
+        colors = np.trim_zeros(self._possible).astype(np.uint8) + np.uint8(1)
+        chosen = colors[all_digits(len(colors), number)]
+        places = np.array(list(itertools.combinations(range(cells), number)), np.intp)
+        grids = np.ones((len(places), len(chosen), cells), np.uint8)
+        np.put_along_axis(grids, places[:, None], chosen, axis=2)
+        return grids.reshape(-1, cells)
 
     def parse(self, columns: Mapping[str, pa.Array]) -> Block:
         cells = from_lists(columns["grid"])
