@@ -11,13 +11,14 @@ import pytest
 import torch
 
 from synthbench.cli.main import _run, commands
-from synthbench.errors import SynthbenchError, UsageError
+from synthbench.errors import DatasetError, SynthbenchError, UsageError
 from synthbench.streaming.rounds import Rounds
 from synthbench.tasks import registry
 from synthbench.tasks.registry import task as make_task
 from synthbench.training import models as module
 from synthbench.training.batches import take
 from synthbench.training.directory import RunDirectory
+from synthbench.training.figures import draw_figures
 from synthbench.training.forms import form_of
 from synthbench.training.models import LAYER, MODELS, build
 from synthbench.training.predicting import apply
@@ -178,6 +179,19 @@ def test_a_run_of_changed_code_is_another_run(tmp_path, data):
     file.write_text(file.read_text() + "\n# changed\n")
     with pytest.raises(UsageError, match=r"holds another run .*code"):
         run(tmp_path / "run", data, **chosen)
+
+
+@pytest.mark.parametrize("given", ["model", "layer"])
+def test_a_run_of_changed_code_has_no_figures(given, tmp_path, data):
+    file = Path(shutil.copy(OWN, tmp_path / "mine.py"))
+    name = {"model": {"model": f"{file}:Make"}, "layer": {"model": None, "layer": f"{file}:Layer"}}
+    options = {"options": SMALL} if given == "layer" else {}
+    run(tmp_path / "run", data, **name[given], **options, recipe=SHORT)
+    (drawn,) = draw_figures(tmp_path / "run", names=["curves"])
+    file.write_text(file.read_text() + "\n# changed\n")
+    with pytest.raises(DatasetError, match=r"mine\.py:.* is no longer that which the run at"):
+        draw_figures(tmp_path / "run", names=["curves"], out=tmp_path / "figures")
+    assert drawn.file.is_file() and not (tmp_path / "figures").exists()
 
 
 def test_an_edited_file_is_read_again_in_the_same_process(tmp_path, data):

@@ -24,7 +24,7 @@ from synthbench.training.batches import read_split, take
 from synthbench.training.directory import MODEL, RunDirectory
 from synthbench.training.forms import Form, form_of
 from synthbench.training.forms.rows import Batch, Rows
-from synthbench.training.models import build
+from synthbench.training.models import build, code_of
 from synthbench.training.models.output import Output, Record
 from synthbench.training.predicting import apply
 from synthbench.training.recipes.base import Recipe
@@ -154,8 +154,8 @@ def open_run(
 
     Raises:
         UsageError: there is no such run, split or row.
-        DatasetError: the run is not finished, its files cannot be read, or the dataset is another
-            one or gone.
+        DatasetError: the run is not finished, its files cannot be read, the dataset is another one
+            or gone, or the code of its model has changed.
     """
     directory = RunDirectory(Path(path))
     command, result, setting = directory.command, directory.result, Setting()
@@ -177,6 +177,11 @@ def open_run(
     if not 0 <= row <= last:
         raise UsageError(f"Row {row}: split {split!r} has the rows 0 to {last}.")
     recipe = Recipe.from_dict(command["recipe"])
+    if code_of(recipe.model) != command.get("code"):
+        raise DatasetError(
+            f"The code of model {recipe.model!r} is no longer that which the run at {str(path)!r} "
+            "was trained with; restore the file, or train again into another directory."
+        )
     form = form_of(task, recipe.form or None)
     rows, _ = read_split(opened, task.variant, split, form)
     with isolated(0, setting):
