@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from synthbench.sampling.blocks import KeyedRows
 from synthbench.streaming.batches import Batch, Batches
@@ -32,8 +36,17 @@ class Columns:
         return Block({"id": row_ids, **self._task.arrays(rows.block)})
 
     def batch(self, block: Block) -> Batch:
-        """The columns of a batch."""
-        return block.columns
+        """The columns of a batch; its lists are copies, for the round may show a row again."""
+        return {name: _with_own_lists(column) for name, column in block.columns.items()}
+
+
+def _with_own_lists(column: NDArray[Any]) -> NDArray[Any]:
+    """The column itself, its lists and dicts replaced by copies."""
+    if column.dtype == object and column.size and not isinstance(column[0], str):
+        for row, value in enumerate(column):
+            is_list = isinstance(value, np.ndarray)
+            column[row] = _with_own_lists(value.copy()) if is_list else copy.deepcopy(value)
+    return column
 
 
 def stream(

@@ -3,40 +3,30 @@
 from __future__ import annotations
 
 import collections
-import itertools
 import pickle
 import threading
 
 import numpy as np
 import pytest
-import torch.utils.data
 
 import synthbench
 from synthbench.engine.engine import Engine
 from synthbench.errors import ParameterError, UsageError
-from synthbench.streaming import datasets_stream, stream
-from synthbench.streaming import rounds as streaming
+from synthbench.streaming import stream
+from synthbench.streaming.columns import Columns
 from synthbench.streaming.rounds import Rounds
 from synthbench.streaming.torch import TorchStream
+from synthbench.tasks.base import Block
 from synthbench.tasks.registry import list_tasks, task_class
 from synthbench.tasks.registry import task as make_task
 from tests.sampling.making import Open
+from tests.streaming.making import first, ids_of
 from tests.support import ONE_EACH, draw_splits, id_texts, start
 
 first_variant = pytest.mark.parametrize(("name", "variant"), ONE_EACH)
 
 #: Of parity's 14,641 equations these many are not held out.
 OPEN, HELD_OUT = 12_797, 1_844
-
-
-def first(batches, count):
-    """The first batches; a stream's workers end with it."""
-    with batches:
-        return list(itertools.islice(batches, count))
-
-
-def ids_of(batches):
-    return [one for batch in batches for one in batch["id"].tolist()]
 
 
 def assert_same(one, two):
@@ -46,13 +36,6 @@ def assert_same(one, two):
         for key in a:
             for x, y in zip(a[key], b[key], strict=True):
                 assert np.array_equal(x, y) if isinstance(x, np.ndarray) else x == y
-
-
-@pytest.fixture
-def short_rounds(monkeypatch):
-    """Rounds that are soon made, for what is tried with every task."""
-    monkeypatch.setattr(streaming, "ROUND_ROWS", 500)
-    monkeypatch.setattr(streaming, "EVALUATION_ROUND_ROWS", 100)
 
 
 # Batches.
@@ -305,6 +288,37 @@ def test_arrays_can_be_written_to():
     assert all(array.flags.writeable for array in batch.values())
 
 
+def test_what_is_written_into_a_list_stays_in_its_batch():
+    untouched = first(stream("ctl", batch_size=40), 3)
+    with stream("ctl", batch_size=40) as batches:
+        for steps in batches[0]["steps"]:
+            steps[:] = "changed"
+        assert_same([batches[0]], untouched[:1])
+        for steps in next(batches)["steps"]:
+            steps[:] = "changed"
+        assert_same([batches[0], next(batches), next(batches)], untouched)
+
+
+def test_lists_of_lists_and_dicts_of_a_round_are_not_given_away():
+    def column(*values):
+        made = np.empty(len(values), object)
+        for row, value in enumerate(values):
+            made[row] = value
+        return made
+
+    kept = Block(
+        {
+            "lists": column(column(np.arange(2), np.arange(3)), column()),
+            "dicts": column({"size": [1]}, None),
+        }
+    )
+    given = Columns(make_task("parity")).batch(Block.concatenate([kept]))
+    given["lists"][0][1][:] = 7
+    given["dicts"][0]["size"].append(7)
+    assert kept["lists"][0][1].tolist() == [0, 1, 2]
+    assert kept["dicts"].tolist() == [{"size": [1]}, None]
+
+
 # What is refused, before any work.
 
 
@@ -344,58 +358,3 @@ def test_what_cannot_be_streamed_is_refused_at_the_call(arguments, message):
 def test_rows_that_no_stream_has_are_refused(rows, message):
     with pytest.raises(UsageError, match=message):
         stream("parity").rows(*rows)
-
-
-# Hugging Face datasets.
-
-
-def test_a_datasets_stream_gives_the_streams_rows_with_the_features():
-    task = make_task("ctl", seed=4)
-    given = list(itertools.islice(datasets_stream(task), 300))
-    (batch,) = first(stream(task, batch_size=300), 1)
-    assert [row["id"] for row in given] == batch["id"].tolist()
-    assert [row["text"] for row in given] == batch["text"].tolist()
-    for row in given:
-        assert {"id": row["id"], "text": row["text"], **task.recompute_columns(row)} == row
-    features = datasets_stream("ctl").features
-    assert features["label"].names == list(task.symbols)
-
-
-def test_a_datasets_stream_goes_from_round_to_round_as_the_stream_does(monkeypatch):
-    monkeypatch.setattr(streaming, "ROUND_ROWS", 4)
-    given = [row["id"] for row in itertools.islice(datasets_stream("parity"), 50)]
-    assert given == ids_of(first(stream("parity", batch_size=4), 13))[:50]
-
-
-@pytest.mark.usefixtures("short_rounds")
-def test_the_shards_of_a_datasets_stream_are_endless_and_have_no_row_in_common():
-    whole = datasets_stream("identity")
-    assert all(whole.num_shards % parts == 0 for parts in range(1, 11))
-    parts = [whole.shard(3, index) for index in range(3)]
-    given = [[row["id"] for row in itertools.islice(part, 500)] for part in parts]
-    assert len({one for ids in given for one in ids}) == 1_500
-    assert given[0] == ids_of(first(stream("identity", batch_size=500), 1))
-
-
-def test_a_datasets_stream_goes_on_where_its_state_says(monkeypatch):
-    monkeypatch.setattr(streaming, "ROUND_ROWS", 4)
-    rows = datasets_stream("parity")
-    reading = iter(rows)
-    for _ in range(9):
-        next(reading)
-    state = rows.state_dict()
-    ahead = [next(reading)["id"] for _ in range(9)]
-    later = datasets_stream("parity")
-    later.load_state_dict(state)
-    assert [row["id"] for row in itertools.islice(later, 9)] == ahead
-
-
-@pytest.mark.usefixtures("short_rounds")
-@pytest.mark.filterwarnings("ignore:This DataLoader will create")
-def test_the_workers_of_a_data_loader_have_different_rows_of_a_datasets_stream():
-    rows = datasets_stream("identity")
-    loader = torch.utils.data.DataLoader(rows, batch_size=100, num_workers=2)
-    batches = [batch["id"] for batch in itertools.islice(iter(loader), 10)]
-    assert len({one for ids in batches for one in ids}) == 1_000
-    found = [one for ids in batches[::2] for one in ids]
-    assert found == ids_of(first(stream("identity", batch_size=500), 1))
