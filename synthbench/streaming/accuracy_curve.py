@@ -17,7 +17,6 @@ from synthbench.streaming.rounds import Rounds
 from synthbench.streaming.token_batches import checked_device, chosen_form, placed
 from synthbench.tasks.base import Breakdown, Task
 from synthbench.tasks.form import TokenForm
-from synthbench.tasks.forms import SequenceClassification
 from synthbench.tasks.numeric import to_array
 from synthbench.tasks.registry import as_task
 from synthbench.text.tables import Table, render
@@ -200,20 +199,8 @@ def _answers(
     for first in range(0, len(asked), batch_size):
         part = read.take(slice(first, first + batch_size))
         predicted = predict(placed(form.questions(part), device))
-        answers += form.answers(part, _readable(form, _predictions(predicted, len(part))))
+        answers += form.answers(part, _predictions(predicted, len(part)))
     return answers
-
-
-def _readable(form: TokenForm, predicted: NDArray[Any]) -> NDArray[Any]:
-    """Predictions where scores that are NaN give the id -1, which no answer has.
-
-    `argmax` would take the first NaN for the largest score.
-    """
-    axes = 2 if form.name == SequenceClassification.name else 3
-    if predicted.ndim != axes or predicted.dtype.kind != "f" or not predicted.shape[-1]:
-        return predicted
-    unknown = np.isnan(predicted).any(axis=-1)
-    return np.where(unknown, -1, predicted.argmax(axis=-1)) if unknown.any() else predicted
 
 
 def _predictions(given: Any, rows: int) -> NDArray[Any]:

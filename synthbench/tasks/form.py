@@ -158,18 +158,29 @@ def inputs_of(read: Block, ids: NDArray[np.integer[Any]], gap: int = 0) -> Batch
     return batch
 
 
-def as_ids(predicted: NDArray[Any], axes: int, form: str) -> NDArray[Any]:
+def as_ids(predicted: NDArray[Any], axes: int, form: TokenForm) -> NDArray[Any]:
     """Predictions of so many axes; scores, which have one more, as the best of the last axis.
 
+    Where a score is NaN, the id is -1, which no answer has.
+
     Raises:
-        UsageError: any other array.
+        UsageError: any other array, or scores that leave out a class or token of an answer.
     """
     if predicted.ndim == axes + 1 and predicted.dtype.kind == "f":
-        predicted = predicted.argmax(axis=-1)
+        needed = 1 + max(form.answer_ids)
+        if predicted.shape[-1] < needed:
+            raise UsageError(
+                f"Predictions of {form.name}: expected at least {needed} scores, one for each "
+                f"number that labels may have; got {predicted.shape[-1]}, in an array "
+                f"{predicted.shape}."
+            )
+        # `argmax` would take the first NaN for the largest score.
+        unknown = np.isnan(predicted).any(axis=-1)
+        predicted = np.where(unknown, -1, predicted.argmax(axis=-1))
     if predicted.ndim != axes or predicted.dtype.kind not in "iu":
         raise UsageError(
-            f"Predictions of {form}: expected whole numbers with {axes} axes, or scores with one "
-            f"axis more; got {predicted.dtype} {predicted.shape}."
+            f"Predictions of {form.name}: expected whole numbers with {axes} axes, or scores with "
+            f"one axis more; got {predicted.dtype} {predicted.shape}."
         )
     return predicted
 

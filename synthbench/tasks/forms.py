@@ -55,7 +55,7 @@ class SequenceClassification(TokenForm):
         return {**inputs_of(read, read["tokens"]), "labels": read["answer"].astype(np.int32)}
 
     def answers(self, read: Block, predicted: NDArray[np.integer[Any]]) -> list[Any]:
-        return list(as_ids(predicted, 1, self.name).tolist())
+        return list(as_ids(predicted, 1, self).tolist())
 
 
 class TokenClassification(TokenForm):
@@ -87,7 +87,7 @@ class TokenClassification(TokenForm):
         return {**inputs_of(read, read["tokens"]), "labels": labels}
 
     def answers(self, read: Block, predicted: NDArray[np.integer[Any]]) -> list[Any]:
-        predicted = as_ids(predicted, 2, self.name)
+        predicted = as_ids(predicted, 2, self)
         width = min(predicted.shape[1], read["answer"].shape[1])
         tokens = (*self.output_tokens, self.task.answer.ignored or "")
         # Whatever is predicted where nothing is asked, it is not read.
@@ -177,7 +177,7 @@ class MaskedLM(_LanguageModel):
 
     def answers(self, read: Block, predicted: NDArray[np.integer[Any]]) -> list[Any]:
         """The answers that predicted tokens give; a UsageError if their shape is another."""
-        predicted = as_ids(predicted, 2, self.name)
+        predicted = as_ids(predicted, 2, self)
         batch, at_answer = self._place(read, gap=0, extra=0)
         if predicted.shape != at_answer.shape:
             raise UsageError(
@@ -234,7 +234,7 @@ class CausalLM(_LanguageModel):
         return {**batch, "attention_mask": there.astype(np.int32)}
 
     def answers(self, read: Block, predicted: NDArray[np.integer[Any]]) -> list[Any]:
-        rows = as_ids(predicted, 2, self.name).tolist()
+        rows = as_ids(predicted, 2, self).tolist()
         upto = [row[: row.index(self.end_id)] if self.end_id in row else row for row in rows]
         return [self._answer(named(row, self.input_tokens)) for row in upto]
 

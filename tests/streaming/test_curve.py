@@ -114,6 +114,16 @@ def test_predictions_may_be_scores_or_tensors():
         (lambda batch: None, {}, "predict returned"),
         (lambda batch: batch["input_ids"], {}, "sequence-classification: expected whole numbers"),
         (
+            lambda batch: np.zeros((len(batch["input_ids"]), 3)),
+            {},
+            r"expected at least 11 scores, one for each number .* got 3, in an array \(100, 3\)",
+        ),
+        (
+            lambda batch: np.zeros((*batch["input_ids"].shape, 10)),
+            {"form": "masked-lm"},
+            r"masked-lm: expected at least 12 scores, .* got 10, in an array \(100, 6, 10\)",
+        ),
+        (
             lambda batch: batch["input_ids"][:, :3],
             {"form": "masked-lm"},
             "every place of input_ids",
@@ -131,7 +141,7 @@ def test_what_cannot_be_scored_is_refused(predict, options, message):
 @pytest.mark.parametrize(
     ("form", "broken"),
     [
-        ("sequence-classification", lambda ids: np.full((len(ids), 10), np.nan)),
+        ("sequence-classification", lambda ids: np.full((len(ids), 11), np.nan)),
         ("sequence-classification", lambda ids: np.full(len(ids), 77)),
         ("sequence-classification", lambda ids: np.full(len(ids), -100)),
         ("masked-lm", lambda ids: np.full((*ids.shape, 20), np.nan)),
@@ -151,7 +161,7 @@ def test_predictions_that_cannot_be_read_are_counted_and_said(form, broken):
 
 def test_scores_that_are_not_numbers_count_only_where_they_are():
     def first_row_is_broken(batch):
-        scores = np.zeros((len(batch["input_ids"]), 10))
+        scores = np.zeros((len(batch["input_ids"]), 12))  # one more than there are classes
         scores[0, 3] = np.nan
         return scores
 
