@@ -129,7 +129,8 @@ def learn_longest(model: nn.Module, rows: Rows, form: Form) -> None:
     It is left as it was; PyTorch's random state is not.
 
     Raises:
-        SynthbenchError: it cannot, or none of its parameters gets a gradient.
+        SynthbenchError: it cannot, none of its parameters gets a gradient, or one gets a sparse
+            one.
     """
     buffers = {name: one.clone() for name, one in model.named_buffers()}
     batch = _longest(model, rows, copies=2)  # statistics over a batch need two
@@ -143,6 +144,12 @@ def learn_longest(model: nn.Module, rows: Rows, form: Form) -> None:
             f"{line_of_theirs(model)}no parameter of {type(part).__name__} gets a gradient, so it "
             "would learn nothing: look for detach(), no_grad() or item()."
         )
+    for name, one in model.named_parameters():
+        if one.grad is not None and one.grad.layout != torch.strided:
+            raise SynthbenchError(
+                f"{line_of_theirs(model)}the gradient of {name} is sparse, which AdamW does not "
+                "take: use nn.Embedding without sparse=True."
+            )
     model.zero_grad(set_to_none=True)
     with torch.no_grad():
         for name, one in model.named_buffers():

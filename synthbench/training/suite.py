@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from synthbench.arguments import checked
+from synthbench.checks import check_whole_number, needs
 from synthbench.dataset.output import OutputDirectory
+from synthbench.engine.engine import check_workers
 from synthbench.errors import unknown_name
 from synthbench.text.tables import Table, captioned
 from synthbench.training.cells import cell
 from synthbench.training.comparison import fit_cell, made_with
+from synthbench.training.options import check_computing
 from synthbench.training.recipes.borrowed import own_recipes
 from synthbench.training.recipes.layers import SUITES
 from synthbench.training.reproduce import reproduce
@@ -75,11 +78,18 @@ def reproduce_suite(
     """
     if suite not in SUITES:
         raise unknown_name("suite", suite, SUITES)
+    check_whole_number("Seeds", seeds, least=1)
+    check_workers(workers)
+    check_computing(device, precision)
     path = Path(out or f"{suite}-reproduced")
     output = OutputDirectory(path, _MARK)
     output.check()
-    for study in SUITES[suite]:  # names are checked before anything is written
+    for study in SUITES[suite]:
         own_recipes(study, models or (), layers or (), options or {})
+    with needs("'reproduce'", "PyTorch", "train"):  # slow, so after all names are checked
+        from synthbench.training.setting import find_device
+
+    find_device(device)
     output.make()
     output.write_text(_MARK, "This directory was written by `synthbench reproduce --suite`.\n")
     comparisons = [

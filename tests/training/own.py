@@ -50,6 +50,15 @@ class Complex(nn.Module):
         return torch.stack(outputs, dim=1)
 
 
+class Sparse(Layer):
+    def __init__(self, width):
+        super().__init__(width)
+        self.places = nn.Embedding(99, width, sparse=True)
+
+    def forward(self, states):
+        return super().forward(states + self.places(torch.arange(states.shape[1])))[0]
+
+
 class Detached(Layer):
     def forward(self, states):
         return super().forward(states)[0].detach()

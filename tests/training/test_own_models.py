@@ -103,6 +103,7 @@ LINE = r"own\.py, line \d+, "
         ({"layer": f"{OWN}:Centred"}, LINE + "the scores of a row depend on the other rows"),
         ({"layer": f"{OWN}:Reversed"}, LINE + "the scores of a row depend on the other rows"),
         ({"layer": f"{OWN}:Detached"}, LINE + "no parameter of Detached gets a gradient"),
+        ({"layer": f"{OWN}:Sparse"}, LINE + r"the gradient of \S+places\.weight is sparse, which"),
         ({"layer": f"{OWN}:ReadsMask"}, LINE + r"reads of ReadsMask is \('mask',\): expected a "
          r"tuple of names among inputs, lengths, positions"),
         ({"layer": f"{OWN}:ReadsText"}, LINE + "reads of ReadsText is 'lengths'"),

@@ -71,3 +71,19 @@ def test_an_unknown_suite_is_refused_and_nothing_written(tmp_path):
     with pytest.raises(UsageError, match=r"Unknown suite 'layer'.*Did you mean 'layers'"):
         reproduce_suite("layer", out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"seeds": 0}, "Seeds 0: allowed are whole numbers from 1"),
+        ({"workers": 0}, "Workers 0"),
+        ({"device": "gpu"}, "'gpu'"),
+        ({"precision": "float8"}, "'float8'"),
+        ({"models": ["grus"]}, "Did you mean 'gru'"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_and_nothing_written(wrong, message, tmp_path):
+    with pytest.raises(UsageError, match=message):
+        reproduce_suite("layers", out=tmp_path / "out", **wrong)
+    assert not (tmp_path / "out").exists()
