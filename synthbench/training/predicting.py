@@ -144,8 +144,8 @@ def learn_longest(model: nn.Module, rows: Rows, form: Form) -> None:
             f"{line_of_theirs(model)}no parameter of {type(part).__name__} gets a gradient, so it "
             "would learn nothing: look for detach(), no_grad() or item()."
         )
-    for name, one in model.named_parameters():
-        if one.grad is not None and one.grad.layout != torch.strided:
+    for name, parameter in model.named_parameters():
+        if parameter.grad is not None and parameter.grad.is_sparse:
             raise SynthbenchError(
                 f"{line_of_theirs(model)}the gradient of {name} is sparse, which AdamW does not "
                 "take: use nn.Embedding without sparse=True."
