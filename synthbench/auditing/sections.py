@@ -139,8 +139,8 @@ def _how_to_read(variant: VariantAudit) -> list[str]:
     return [
         "A shortcut answers without solving the task. A model that scores no more than the best "
         "shortcut may have learned nothing else.",
-        f"{BETTER} is surely better than chance; {SOLVES} comes near solving: surely at least "
-        f"{NEAR:.0%} of the way from chance to the reference solver. Intervals are of 95%.",
+        f"{BETTER}: the whole 95% interval is better than chance. {SOLVES}: it lies at least "
+        f"{NEAR:.0%} of the way from chance to the reference solver.",
         f"Shortcuts are {fitted}scored on {rows}: {scored}.",
     ]
 
@@ -288,7 +288,7 @@ def _claim_table(claim: OverstatedDifficulty) -> Table:
         by_value = [NOTHING if one is None else f"{one.mean:.1%}" for one in shares]
         rows.append([split, f"{share.mean:.1%}", f"{share.high:.1%}", *by_value])
     return Table(
-        [f"needs less than {claim.name}", "all", "at most", *values],
+        [f"needs less than {claim.name}", "all", "95%: at most", *values],
         rows,
         right=range(1, 3 + len(values)),
         title=f"Share of rows, by {claim.name}",

@@ -51,7 +51,8 @@ def decontaminate(
 
     CORPUS is a file of JSON Lines or a directory of such files, also
     compressed. A document is a line; all strings in it are searched for rows
-    of all tasks of text, in any spacing.
+    of all tasks of text, in any spacing. Short rows that look like ordinary
+    text do not count; see --min-bits.
     """
     from synthbench.decontamination.decontaminate import decontaminate as clean
 

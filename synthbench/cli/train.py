@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from synthbench.training.recipes.base import Study
 
 profile_option = choice_option("--profile", "cpu", "paper", "quick")
-device_option = click.option("--device", default="auto", show_default=True, metavar="auto|cpu|cuda")
+device_option = click.option(
+    "--device", default="auto", show_default=True, metavar="auto|cpu|cuda|cuda:N"
+)
 precision_option = choice_option("--precision", "float32", "bfloat16")
 study_option = click.option(
     "--study",
@@ -63,10 +65,12 @@ stream_option = click.option(
 @click.option(
     "--model",
     metavar="M",
-    help="A model by name, or your own: my_model.py:Make.",
+    help="A model by name, or your own: my_model.py:Make or my_package.models:Make.",
 )
 @click.option(
-    "--layer", metavar="FILE:CLASS", help="A layer of your own in our blocks: my_layer.py:Layer."
+    "--layer",
+    metavar="FILE:NAME",
+    help="A layer of your own in our blocks: my_layer.py:Layer or torch.nn:GRU.",
 )
 @click.option("--out", metavar="RUN", help="Default: runs/TASK/VARIANT/MODEL/seed-SEED.")
 @profile_option
@@ -188,7 +192,7 @@ def _chosen(
     "--layer",
     "layers",
     multiple=True,
-    metavar="FILE:CLASS",
+    metavar="FILE:NAME",
     help="A layer of your own in our blocks, beside stored figures. Repeatable.",
 )
 @click.option(
@@ -276,7 +280,7 @@ def _try_suite(
 )
 @click.argument("run", metavar="RUN")
 @click.option("--figure", "names", multiple=True, metavar="F", help="Default: all. Repeatable.")
-@click.option("--split", metavar="S", help="Default: the last one, the hardest.")
+@click.option("--split", metavar="S", help="Default: the last one, usually the hardest.")
 @click.option("--row", type=int, default=0, show_default=True, help="The row to draw maps of.")
 @click.option("--out", metavar="DIR", help="Default: RUN/figures.")
 @click.option("--dataset", metavar="DIR", help="The run's dataset, if it has moved.")

@@ -281,17 +281,18 @@ def describe_difference(begun: Any, command: dict[str, Any]) -> str:
     """In which entries two commands differ, for messages; `begun` may be any JSON value."""
     if not isinstance(begun, dict):
         return f"it was {one_line(str(begun))}"
-    parts = []
-    for name in command:
-        there, asked = begun.get(name), command[name]
-        if there == asked or name == "tables":
-            continue  # tables follow from the rest, or from source images
-        if isinstance(there, dict) and isinstance(asked, dict):
-            keys = [key for key in {**there, **asked} if there.get(key) != asked.get(key)]
-            there = {key: there.get(key) for key in keys}
-            asked = {key: asked.get(key) for key in keys}
-        parts.append(f"{name}: {short(there)} there, {short(asked)} asked for")
+    # Tables follow from the rest, or from source images.
+    names = [name for name in command if name != "tables"]
+    parts = [part for name in names for part in _differences(name, begun.get(name), command[name])]
     return "; ".join(parts) or "made from other source images"
+
+
+def _differences(name: str, there: Any, asked: Any) -> Iterator[str]:
+    if isinstance(there, dict) and isinstance(asked, dict):
+        for key in {**there, **asked}:
+            yield from _differences(f"{name} {key}", there.get(key), asked.get(key))
+    elif there != asked:
+        yield f"{name}: {short(there)} there, {short(asked)} asked for"
 
 
 def check_whole(

@@ -16,7 +16,7 @@ _WRITTEN_OUT = (
 _NUMBER = (
     r"(?=[-−.\d])(?<![^\W_])(?<![^\W_]\.)[-−]?(?:(?<!\.)\.)?\d[^\W_]*(?:[-−.,:/%^]+[^\W_]+)*%?"
 )
-_WHOLE = re.compile(r"(\d+|\d{1,3}(?:,\d{3})+)(?:\.0+)?", re.ASCII)
+_WHOLE = re.compile(r"([-−]?)(\d+|\d{1,3}(?:,\d{3})+)(?:\.0+)?", re.ASCII)
 #: What follows a spelled-out number that counts something or is part of a larger number.
 _COUNTING = (
     r"\s+(?:of|more|less|fewer|times|steps?|hundred|thousand|million|billion|dozen|point|and\s+a|"
@@ -39,6 +39,7 @@ _IS_PRONOUN = re.compile(
     re.IGNORECASE,
 )
 _SEPARATOR = re.compile(r"[-_\s]+")
+_INNER = re.compile(r"(?<!\A)[-_\s]+")
 #: Single digits with the same separator between them: `1 0 1`.
 _SPACED = re.compile(r"\d(?:[ ,-] ?\d)+", re.ASCII)
 #: A number as its digits with the same separator between them, `1 1 3 3`, or in groups of three.
@@ -129,7 +130,9 @@ class AnswerWords:
         if self._in_parts and _WHOLE_IN_PARTS.fullmatch(word):
             return re.sub(r"\D", "", word)
         if whole := _WHOLE.fullmatch(word):
-            number = whole[1].replace(",", "")
+            number = whole[2].replace(",", "")
+            if whole[1]:
+                return None if self._names else f"-{number}"
             if number in self._names or number in self._forms:
                 return self._names.get(number) or self._forms[number]
             is_index = int(number[-9:]) < self._indices and not number[:-9].strip("0")
@@ -150,8 +153,8 @@ def words_of_numbers() -> AnswerWords:
 
 
 def _plain(form: str) -> str:
-    """A form without hyphens, spaces and capitals."""
-    return _SEPARATOR.sub("", form).casefold()
+    """A form without hyphens, spaces and capitals; a sign before a number stays."""
+    return _INNER.sub("", form).casefold()
 
 
 def _forms(names: tuple[str, ...]) -> dict[str, str]:
@@ -187,12 +190,17 @@ def _spaced(names: tuple[str, ...]) -> list[str]:
 def _spellings(names: tuple[str, ...]) -> list[str]:
     """Patterns for the names and parts of names that are not numbers, the longest first."""
     parts = {part.strip() for name in names if not name.isdigit() for part in _parts(name)}
-    lettered = [part for part in parts if re.search(r"[^\W\d]", part)]
-    lettered.sort(key=lambda part: (-len(part), part))
+    ordered = sorted(parts, key=lambda part: (-len(part), part))
+    lettered = [part for part in ordered if re.search(r"[^\W\d_]", part)]
     # The words of a part may be joined by a hyphen, a space or nothing.
     words = [r"[-_\s]?".join(map(re.escape, _SEPARATOR.split(part))) for part in lettered]
     spaced = [word.replace("/", r"\s*/\s*") for word in words]
-    return [rf"(?<![^\W_]){word}(?:e?s)?(?![^\W_]|-[^\W_])" for word in spaced]
+    # Of signs, as in `<` and `-1`, none may be left out.
+    exact = [re.escape(name) for name in ordered if name in names and name not in lettered]
+    return [
+        *(rf"(?<![^\W_]){word}(?:e?s)?(?![^\W_]|-[^\W_])" for word in spaced),
+        *(rf"(?<![^\W_]){name}(?![^\W_])" for name in exact),
+    ]
 
 
 @functools.lru_cache(maxsize=64)

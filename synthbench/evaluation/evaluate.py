@@ -51,15 +51,15 @@ def evaluate(
             mapping of split names to such rows, such as a `datasets.DatasetDict`.
         predictions: `{id: prediction}`, a sequence or an array in the order of one split's rows,
             a pandas Series, a table with `id` and `prediction`, an array (rows, classes) of
-            scores, or the path of a file; see `predictions.read_predictions` for every form.
+            scores, or the path of a file; the guide *Evaluate predictions* lists every form.
         task: the task of the rows, or its name for the task with its defaults. A directory names
             its task; of a directory with several variants, the task says which one counts
             (default: the first).
         split: the split to evaluate; for rows without splits, its name in the report. Default: all
             splits in which some id has a prediction. Predictions in order need a single split.
         read: `value`, if a prediction is the answer and nothing else; or `text`, if the answer
-            is somewhere in the predicted text, see `final_answer.find_answer`. Logs of Inspect,
-            outputs of batches and what `llm.ask` keeps are always read as text.
+            is somewhere in the predicted text, see `synthbench.answers.find_answer`. Logs of
+            Inspect, outputs of batches and what `llm.ask` keeps are always read as text.
         answered_only: leave out rows without a prediction, which otherwise score as wrong. A
             prediction that cannot be read is still wrong.
         progress: show a bar on standard error, if that is a terminal.

@@ -75,7 +75,7 @@ def find_answer(task: Task, text: str) -> Any:
         text, several numbers as nested lists. None if the text gives no answer, or more than one.
 
     Example:
-        >>> from synthbench.evaluation.final_answer import find_answer
+        >>> from synthbench.answers import find_answer
         >>> import synthbench
         >>> task = synthbench.task("arithmetic")
         >>> find_answer(task, "First I get 3, then 8. **The answer is 7.** Ask me 2 more!")
@@ -115,7 +115,7 @@ def score_answer(task: str | Task, row: Mapping[str, Any], answer: str | None) -
         KeyError: a row without one of these columns.
 
     Example:
-        >>> from synthbench.evaluation.final_answer import score_answer
+        >>> from synthbench.answers import score_answer
         >>> row = {"text": "((4*7)+2)", "label": 0}
         >>> score_answer("arithmetic", row, r"So it is $\boxed{0}$.")
         1.0

@@ -328,7 +328,8 @@ def _from_array(given: Any, wanted: _Wanted) -> Predictions:
         return Predictions(in_order=_likeliest(array), read_as=SCORES, shape=array.shape)
     raise UsageError(
         f"Predictions: an array {array.shape} of {array.dtype}; allowed are (rows,), or floating "
-        f"scores (rows, {wanted.classes}); for rows of other parameters give parameters={{...}}."
+        f"scores (rows, {wanted.classes}); if the task has other parameters, give "
+        "the task itself, such as synthbench.task('parity', n_values=3)."
     )
 
 

@@ -34,6 +34,7 @@ from synthbench import __version__
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.digest import file_sha256
 from synthbench.dataset.staging_directory import staging_of
+from synthbench.engine.source_digest import source_digest, source_packages
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.generation.generate import run
 from synthbench.generation.request import Request
@@ -107,14 +108,15 @@ def _row_sources(request: Request, task: Task) -> dict[str, Any]:
         sources["sources"] = [list(source_dirs.named), *map(str, source_dirs.roots())]
     if not type(task).__module__.startswith("synthbench."):
         # Our version says nothing about the tasks of other packages.
-        sources["source"] = _source_of(type(task))
+        packages = [name for name in source_packages([task]) if name != "synthbench"]
+        sources["source"] = {name: source_digest(name) for name in packages} or _main_source(task)
     return sources
 
 
-def _source_of(task: type[Task]) -> str | None:
-    """The text of the module that defines a task, None if it has no file."""
+def _main_source(task: Task) -> str | None:
+    """The text of the program that defines a task, None if it has no file."""
     try:
-        return inspect.getsource(sys.modules[task.__module__])
+        return inspect.getsource(sys.modules[type(task).__module__])
     except (OSError, TypeError):
         return None
 

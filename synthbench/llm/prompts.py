@@ -333,6 +333,8 @@ def why_not_askable(task: Task) -> str | None:
         return "its rows have neither a text nor an image"
     if LABEL not in task.columns or task.metrics[0] not in task.binary_metrics:
         return "its answers are not right or wrong as a whole"
+    if pa.types.is_floating(task.answer.arrow):
+        return "its labels have decimals, which are not read in replies"
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Iterator, Sequence
 from typing import Any, Self
@@ -91,13 +92,23 @@ class MixedTokenBatches(Iterator[dict[str, Any]]):
             if after[part] > before[part]
         }
         batch = {"task": task}
-        for name in _FILLS:
-            arrays = {part: one[name] for part, one in batches.items() if name in one}
-            if name == "position_ids" and arrays:
-                arrays = {part: one.get(name, _places(one)) for part, one in batches.items()}
-            if arrays:
-                batch[name] = self._joined(name, arrays, task)
+        for name in self._shapes:
+            arrays = {
+                part: one[name] if name in one else _places(one) for part, one in batches.items()
+            }
+            batch[name] = self._joined(name, arrays, task)
         return placed(batch, self._device)
+
+    @functools.cached_property
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        """The arrays of a batch, and the shape of a row in the widest task.
+
+        They come from the first row of each task, so that batches without rows of a task have them,
+        too. Only `position_ids`, which some tasks lack, are in the batches of some alone.
+        """
+        rows = [one.rows(0, 1) for one in self._parts.parts]
+        names = [name for name in _FILLS if any(name in one for one in rows)]
+        return {name: max(one[name].shape[1:] for one in rows if name in one) for name in names}
 
     def _renumbered(self, part: int, batch: dict[str, Any]) -> dict[str, NDArray[np.int32]]:
         """A batch of one task, in the numbers of all."""
@@ -111,7 +122,8 @@ class MixedTokenBatches(Iterator[dict[str, Any]]):
         self, name: str, arrays: dict[int, NDArray[np.int32]], task: NDArray[np.int32]
     ) -> NDArray[np.int32]:
         """The rows of all tasks in their turns, filled up to the width of the widest."""
-        width = max(one.shape[1:] for one in arrays.values())
+        # Rows of other packages' tasks may be wider in another batch.
+        width = max(self._shapes[name], *(one.shape[1:] for one in arrays.values()))
         fill = self._padding if name == "input_ids" else _FILLS[name]
         joined = np.full((len(task), *width), fill, np.int32)
         for part, array in arrays.items():

@@ -111,7 +111,7 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
         ParameterError: the split has no rows.
 
     Example:
-        >>> from synthbench.streaming.torch import TorchStream
+        >>> from synthbench.torch_stream import TorchStream
         >>> from torch.utils.data import DataLoader
         >>> loader = DataLoader(TorchStream("listops", batch_size=8), batch_size=None)
         >>> {name: tuple(column.shape) for name, column in next(iter(loader)).items()}

@@ -119,12 +119,9 @@ def describe(name: str) -> Group:
         UsageError: there is no such task.
     """
     facts = task_facts(name)
-    splits = [
-        (split, f"{of_split['rows']:,}", span(ranges(of_split["buckets"])))
-        for split, of_split in facts["splits"].items()
-    ]
     parameters = [
-        (key, _short_setting(one["default"]), one["meaning"])
+        # A terminal breaks lines at spaces.
+        (key, _short_setting(one["default"]).replace(",", ", "), one["meaning"])
         for key, one in facts["parameters"].items()
     ]
     return stack(
@@ -134,12 +131,25 @@ def describe(name: str) -> Group:
         "",
         Table(("variant", "what it is"), list(facts["variants"].items())),
         "",
-        Table(("split", "rows", facts["bucket_name"]), splits, right=(1,)),
+        _splits_table(facts),
         "",
         *([Table(("parameter", "default", "meaning"), parameters), ""] if parameters else []),
         *([_levels_table(facts), ""] if facts["levels"] else []),
         Table(("column", "type"), list(facts["columns"].items())),
     )
+
+
+def _splits_table(facts: Mapping[str, Any]) -> Table:
+    """The splits with their rows, and with their buckets unless a split has a single one."""
+    head, lines = (
+        ["split", "rows"],
+        [[name, f"{one['rows']:,}"] for name, one in facts["splits"].items()],
+    )
+    buckets = [one["buckets"] for one in facts["splits"].values()]
+    if any(len(one) > 1 for one in buckets):
+        head.append(facts["bucket_name"])
+        lines = [[*line, span(ranges(one))] for line, one in zip(lines, buckets, strict=True)]
+    return Table(head, lines, right=(1,))
 
 
 def _levels_table(facts: Mapping[str, Any]) -> Table:

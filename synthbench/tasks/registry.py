@@ -180,7 +180,7 @@ def task(
             functions do.
         level: a named set of parameters, such as "easy"; `synthbench info NAME` lists them.
         source_dir: for tasks made from images, where the source images are: a directory, several,
-            or a mapping from sources to directories; see `tasks.images.source_dirs.SourceDirs.of`.
+            or a mapping from sources (`mnist`, `fashion`, `cifar`, `folder:PATH`) to directories.
         parameters: parameters that differ from the defaults, or from the level's.
 
     Returns:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from synthbench.errors import UsageError
 from synthbench.evaluation.answer_words import answer_words_of
 from synthbench.evaluation.final_answer import find_answer, score_answer
+from synthbench.tasks.features import class_label, value
 from synthbench.tasks.registry import task as make_task
 from tests.evaluation import answers_as_written as written
 from tests.evaluation import answers_by_name as by_name
@@ -243,6 +245,30 @@ def test_the_exact_label_scores_where_labels_are_text():
             assert task.answer.format_answer(label) == label
             assert score_answer(task, row, f"The answer is **{label}**.") == 1.0
             assert score_answer(task, row, f"So it is {label[::-1]}.") == 0.0
+
+
+# Labels of other packages' tasks.
+
+
+@pytest.mark.parametrize(
+    "names",
+    [("<", "=", ">"), ("+", "-"), ("+1", "-1"), ("-1", "-2"), ("0.5", "1.5"), ("1/2", "3/4"),
+     ("10%", "20%"), ("()", "(())"), ("_", "__"), ("T-1", "T-2")],
+)  # fmt: skip
+def test_names_of_signs_are_read_to_the_sign(names):
+    task = SimpleNamespace(answer=class_label(names), labels=names)
+    for name in names:
+        assert find_answer(task, f"Answer: {name}") == name
+        assert find_answer(task, f"It is not so easy.\n\n**Answer:** {name}") == name
+    assert find_answer(task, "Answer: 1") is None
+
+
+def test_negative_numbers_are_read():
+    task = SimpleNamespace(answer=value("int8"), labels=None)
+    for text in ("Answer: -7", "Answer: \u22127", "5 - 12 = -7", "So it is **-7**."):
+        assert find_answer(task, text) == "-7", text
+    assert find_answer(task, "Answer: 7") == "7"
+    assert find_answer(task, "It is 5-7.") is None
 
 
 # Classes by a part of their name.

@@ -197,3 +197,24 @@ def test_a_working_directory_that_is_gone_is_no_obstacle(tmp_path):
         f"os.chdir({str(tmp_path / 'gone')!r}); os.rmdir(os.getcwd())\n"
         f"assert len(synthbench.load_dataset('parity', 'test', rows={ROWS!r})) == 50"
     )
+
+
+def test_rows_of_another_package_are_made_again_when_any_module_of_it_has_changed(tmp_path):
+    package = tmp_path / "helped"
+    package.mkdir()
+    (package / "__init__.py").write_text(
+        "from helped import rule\nfrom tests.toy_task import Numbers\n\n\n"
+        "class Helped(Numbers):\n    name = 'helped'\n\n"
+        "    def solve(self, question):\n        return rule.ADDED + super().solve(question)\n"
+    )
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        "from types import SimpleNamespace\nfrom helped import Helped\n"
+        "from synthbench.generation import cache\n"
+        "print(cache._entry(SimpleNamespace(preset='small', rows=None, split=None), Helped()))\n"
+    )
+    names = []
+    for rule in ("ADDED = 0\n", "ADDED = 1\n", "ADDED = 0\n"):
+        (package / "rule.py").write_text(rule)
+        names.append(run_python(code))
+    assert names[0] == names[2] != names[1]

@@ -57,6 +57,22 @@ def test_batches_by_number_after_pickling_and_of_any_size_are_the_same_rows():
     assert (next(started)["input_ids"] == third["input_ids"]).all()
 
 
+def test_batches_without_rows_of_a_task_have_its_width_and_its_positions():
+    """Of three rows one batch in four has none of `addition`, which alone has positions."""
+    mixture = {synthbench.task("addition", order="reversed"): 1, "parity": 11}
+    mixed = synthbench.tokens(mixture, batch_size=3, form="masked-lm")
+    batches = [next(mixed) for _ in range(4)]
+    assert len({tuple(np.unique(batch["task"])) for batch in batches}) > 1
+    assert {tuple(batch) for batch in batches} == {tuple(batches[0])}
+    assert "position_ids" in batches[0]
+    for name, array in batches[0].items():
+        assert {batch[name].shape for batch in batches} == {array.shape}, name
+    for batch in batches:
+        for row in np.flatnonzero(batch["task"] == 1):
+            count = batch["attention_mask"][row].sum()
+            assert batch["position_ids"][row][:count].tolist() == list(range(count))
+
+
 def test_held_out_rows_and_tensors():
     batches = synthbench.tokens(["ctl", "parity"], split="test", batch_size=4, device="cpu")
     batch = batches[0]

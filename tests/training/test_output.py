@@ -105,7 +105,8 @@ def test_a_place_that_cannot_be_a_directory_is_refused_before_a_dataset_is_made(
     [
         ({"model": "smal"}, "Did you mean 'small'"),
         ({"profile": "tinny"}, "Did you mean 'tiny'"),
-        ({"study": "layers"}, r"Unknown study of ctl \(tiny\) 'layers'"),
+        ({"study": "layer"}, r"Unknown study of ctl \(tiny\) 'layer'"),
+        ({"study": "layers"}, "it is one of --profile paper"),
         ({"options": {"num_layer": 3}}, "Did you mean 'num_layers'"),
         ({"options": {"num_heads": 3}}, "num_heads"),
         ({"options": {"position": "learned", "max_length": 3, "num_layers": 1}}, "max_length"),
@@ -167,8 +168,11 @@ def test_another_run_is_refused_before_its_dataset_is_made_and_replaced_only_if_
     short_run(tmp_path / "run")
     before = files(tmp_path)
     for changes, message in (
-        ({"recipe": {"steps": 3}}, r"holds another run \(recipe: .*'steps': 2.*--overwrite"),
-        ({"model": "lstm"}, "'model': 'transformer-relative'"),
+        (
+            {"recipe": {"steps": 3}},
+            r"holds another run \(recipe steps: 2 there, 3 asked for\).*--overwrite",
+        ),
+        ({"model": "lstm"}, "recipe model: 'transformer-relative' there, 'lstm' asked for"),
     ):
         with pytest.raises(UsageError, match=message):
             short_run(tmp_path / "run", tmp_path / "elsewhere", **changes)

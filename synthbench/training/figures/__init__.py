@@ -73,7 +73,7 @@ def draw_figures(
         run: the run's directory.
         out: the directory to write to; default: `figures` in the run's directory.
         names: names in `FIGURES`; default: all.
-        split: the split that they show; default: the last one, which is the hardest.
+        split: the split that they show; default: the last one, usually the hardest.
         row: the row whose attention and gates are drawn, counted from 0.
         dataset: the dataset of the run; default: where it was in training.
         progress: show a bar on standard error, if that is a terminal.

@@ -79,5 +79,10 @@ def find_study(task: str, profile: str = "cpu", name: str = "main") -> Study:
         raise unknown_name(f"profile of {task}", profile, profiles)
     names = {study.name: study for study in of_task if study.profile == profile}
     if name not in names:
+        if elsewhere := [study.profile for study in of_task if study.name == name]:
+            raise UsageError(
+                f"Study {name!r} of {task}: the profile {profile!r} has no such study; "
+                f"it is one of --profile {' or '.join(elsewhere)}."
+            )
         raise unknown_name(f"study of {task} ({profile})", name, names)
     return names[name]

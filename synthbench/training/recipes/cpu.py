@@ -1,4 +1,4 @@
-"""The profile `cpu`: the papers' contrasts on two cores, in about an hour a model at most.
+"""The profile `cpu`: the papers' contrasts on two cores, in at most 80 minutes a run.
 
 Recipes and options are written as after `--recipe` and `--option` on the command line.
 """

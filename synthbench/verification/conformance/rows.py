@@ -17,7 +17,7 @@ from synthbench.tasks import describe
 from synthbench.tasks.base import LABEL, Block, Task, TextTask
 from synthbench.tasks.returned import wrong_bucket
 from synthbench.tasks.row_ids import fingerprints
-from synthbench.tasks.worked import solution, worked_functions
+from synthbench.tasks.worked import answer_line, solution, worked_functions
 from synthbench.text.lines import short
 
 Problems = list[str]
@@ -137,9 +137,10 @@ def check_refusals(task: Task, block: Block) -> Problems:
 
 
 def check_answers(task: Task, block: Block) -> Problems:
-    """A row's own answer scores best; a wrong answer scores differently."""
+    """A row's own answer scores best, also in a reply; a wrong answer scores differently."""
     rows = plain_rows(task, block.take(slice(0, _SCORED)))
     exact = task.metrics[0] in task.binary_metrics
+    replies = exact and LABEL in task.columns and not pa.types.is_floating(task.answer.arrow)
     for row in rows:
         inputs, own = _inputs(task, row), task.solve(row[task.inputs[0]])
         reached, nothing = task.score(row, own), task.score(row, None)
@@ -151,13 +152,24 @@ def check_answers(task: Task, block: Block) -> Problems:
             continue
         if not math.isclose(task.score(row, row[LABEL]), reached):
             return [f"The label of {inputs} and the answer of solve score differently."]
+        if replies and (read := score_answer(task, row, _reply(task, row[LABEL]))) != 1:
+            return [f"The reply {short(_reply(task, row[LABEL]))} to {inputs} scores {read}."]
         for other in rows:
             if other[LABEL] == row[LABEL]:
                 continue
             wrong = task.score(row, other[LABEL])
             if wrong == reached or (exact and wrong != 0):
                 return [f"{short(other[LABEL])}, a wrong answer to {inputs}, scores {wrong}."]
+            if replies and (read := score_answer(task, row, _reply(task, other[LABEL]))) != 0:
+                reply = short(_reply(task, other[LABEL]))
+                return [f"The reply {reply}, a wrong answer to {inputs}, scores {read}."]
     return []
+
+
+def _reply(task: Task, label: Any) -> str:
+    """What a language model would write; text of several lines as it is."""
+    answer = task.answer.format_answer(label)
+    return answer if "\n" in answer else answer_line(answer)
 
 
 def check_drawing(task: Task, block: Block) -> Problems:

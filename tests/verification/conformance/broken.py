@@ -7,8 +7,10 @@ import multiprocessing
 import os
 
 import numpy as np
+import pyarrow as pa
 
 from synthbench.tasks.base import Block, Split, parameter
+from synthbench.tasks.features import class_label
 from tests.planted.task import LETTERS, Planted
 from tests.toy_task import Numbers, NumbersParameters
 
@@ -206,6 +208,26 @@ class OfAWorker(Numbers):
         return super().propose(draws, n, split, bucket)
 
 
+class Unreadable(Numbers):
+    """Its classes have names that are not found in a reply."""
+
+    name = "unreadable"
+
+    @property
+    def columns(self):
+        return {**super().columns, "label": class_label(["\u2460", "\u2461"])}
+
+    def render(self, block):
+        return {**super().render(block), "label": pa.array(block["number"] % 2)}
+
+    def solve(self, question):
+        return self.labels[super().solve(question) % 2]
+
+    def recompute_columns(self, row):
+        label = self.labels.index(self.solve(row["text"]))
+        return {**super().recompute_columns(row), "label": label}
+
+
 #: The check that each fails first, and words of the sentence that says why.
 BROKEN = [
     (GlobalNumbers, "Uses no global random state", "propose draws from np.random"),
@@ -234,6 +256,7 @@ BROKEN = [
     ),
     (Generous, "The right answer scores best", "a wrong answer to .*, scores 1"),
     (Perverse, "The right answer scores best", "a wrong answer to .*, scores 2"),
+    (Unreadable, "The right answer scores best", "The reply 'Answer: .' to .* scores 0"),
     (Careless, "Refuses impossible parameters", "shift=-1 is accepted and then fails with Val"),
     (
         OtherBuckets,
