@@ -134,7 +134,11 @@ class Curriculum:
         """
         if columns.get("level") is None:
             raise UsageError("The rewards of a curriculum need the column 'level' of its rows.")
-        names = ["level", *self._rows[self.level].columns]
+        # Of all levels, since a trainer reads ahead.
+        names = [
+            "level",
+            *dict.fromkeys(name for rows in self._rows.values() for name in rows.columns),
+        ]
         levels, rewards = [], []
         for completion, row in zip(completions, rows_of(completions, names, columns), strict=True):
             levels.append(level := row.pop("level"))

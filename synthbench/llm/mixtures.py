@@ -50,7 +50,12 @@ def mixed_prompts(
     check_whole_number("Offset", offset, least=0, most=sys.maxsize)
     if limit is None:
         parts = [prompts(one) for one in mixture.parts]
-        end = mixture.whole_rows([len(part) for part in parts])
+        sizes = [len(part) for part in parts]
+        if not (end := mixture.whole_rows(sizes)):
+            raise UsageError(
+                f"{' and '.join(f'{one:,}' for one in sizes)} rows are too few for the weights "
+                f"{', '.join(map(str, mixture.weights))}."
+            )
     else:
         end = offset + check_whole_number("Limit", limit, least=1, most=sys.maxsize)
         wanted = zip(mixture.parts, mixture.counts(end), strict=True)

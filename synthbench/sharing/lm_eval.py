@@ -193,7 +193,9 @@ def task_file(part: ExportPart, shards: dict[str, list[Shard]]) -> dict[str, Any
         "test_split": part.split,
         **({"fewshot_split": trained[0], "num_fewshot": shots} if trained and shots else {}),
         "output_type": "generate_until",
-        "description": "".join(f"{one}\n\n" for one in (prompts.system, task.instruction) if one),
+        "description": "".join(
+            f"{_literal(one)}\n\n" for one in (prompts.system, task.instruction) if one
+        ),
         "doc_to_text": f"Question: {{{{{TEXT}}}}}\nAnswer:",
         "doc_to_target": "{{answer}}",
         "generation_kwargs": {
@@ -230,6 +232,12 @@ def _buckets(part: ExportPart) -> Breakdown | None:
     """The breakdown by what a split is balanced over, such as a depth; None if it has none."""
     task = part.task
     return next((one for one in task.group_by if one.column == task.bucket_name), None)
+
+
+def _literal(text: str) -> str:
+    """A text that the harness, which fills in templates of Jinja, leaves as it is."""
+    has_signs = any(sign in text for sign in ("{{", "{%", "{#"))
+    return f"{{% raw %}}{text}{{% endraw %}}" if has_signs else text
 
 
 def _bucket_metrics(part: ExportPart, buckets: Breakdown | None) -> list[str]:

@@ -31,15 +31,18 @@ from __future__ import annotations
 import base64
 import itertools
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from synthbench.errors import UsageError
 from synthbench.llm.conversations import TEXT
 from synthbench.llm.mixtures import carried
 from synthbench.sharing.parts import ExportPart, ExportRow, MixedPart, PromptOptions
 from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.spec import task_spec
+from synthbench.text.lines import short
 
 #: The largest file of requests that OpenAI's batch interface takes.
 _MOST_REQUESTS, _MOST_BYTES = 50_000, 200_000_000
@@ -91,9 +94,24 @@ def write_tsv(parts: Sequence[ExportPart], directory: Path) -> None:
     """Write text and label of each part."""
     for part in parts:
         name = "val" if part.split == "validation" else part.split
-        lines = (f"{row[TEXT]}\t{row[LABEL]}" for row in part.rows([TEXT, LABEL]))
+        lines = (_in_columns(row) for row in part.rows([TEXT, LABEL]))
         file = directory / part.task.variant / f"basic_{name}.tsv"
         _write(file, itertools.chain(["Source\tTarget"], lines))
+
+
+def _in_columns(row: Mapping[str, Any]) -> str:
+    """Text and label of a row.
+
+    Raises:
+        UsageError: one of them has a tab or a line break, for which this format has no quotes.
+    """
+    cells = [str(row[TEXT]), str(row[LABEL])]
+    if broken := next((cell for cell in cells if re.search(r"[\t\r\n]", cell)), None):
+        raise UsageError(
+            f"--to tsv: {short(broken)} has a tab or a line break, which this format cannot hold; "
+            "--to jsonl can."
+        )
+    return "\t".join(cells)
 
 
 def why_not_tsv(task: Task) -> str | None:

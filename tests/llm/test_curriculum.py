@@ -74,6 +74,15 @@ def test_a_trainer_that_reads_ahead_gets_rows_of_the_new_level_and_old_rewards_d
     assert next(rows)["level"] == "medium"
 
 
+def test_rewards_of_a_level_count_when_the_next_has_rows_of_several_tasks():
+    several = {"listops": 1, "parity": 1}
+    curriculum = llm.Curriculum("parity", levels={"one": make_task("parity"), "both": several})
+    rows = list(itertools.islice(curriculum, 2))
+    curriculum.level = "both"
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    assert curriculum.reward([f"Answer: {row['answer']}" for row in rows], **columns) == [1.0] * 2
+
+
 def test_levels_may_be_chosen_or_made():
     made = {name: make_task("listops", train_depths=[n]) for name, n in (("tiny", 1), ("small", 2))}
     curriculum = llm.Curriculum("listops", levels=made, window=3)

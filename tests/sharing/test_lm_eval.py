@@ -123,7 +123,8 @@ def test_the_group_has_all_exports_and_accuracy_stands_beside_depth(evaluate, ti
 
 @pytest.mark.filterwarnings("ignore")
 def test_options_change_examples_system_message_and_rows(evaluate, tiny, tmp_path):
-    options = {"shots": 2, "system": "Be brief.", "offset": 3, "limit": 4}
+    system = "Be brief: {{answer}}{# or not #}"  # a template as any text
+    options = {"shots": 2, "system": system, "offset": 3, "limit": 4}
     export(tiny("ctl"), "lm-eval", tmp_path / "out", variants=["forward"], **options)
     solver = model(lambda question: str(make_task("ctl").solve(question)))
     results = evaluate(solver, "synthbench_ctl_forward")["results"]["synthbench_ctl_forward"]
@@ -131,7 +132,7 @@ def test_options_change_examples_system_message_and_rows(evaluate, tiny, tmp_pat
     asked = [re.findall(r"^Question: (.*)$", one, re.MULTILINE) for one in solver.prompts]
     assert [one[-1] for one in asked] == llm.prompts(tiny("ctl"), limit=4, offset=3)["text"][:]
     assert {len(one) for one in asked} == {3}
-    assert all(one.startswith("Be brief.\n\nThe line") for one in solver.prompts)
+    assert all(one.startswith(f"{system}\n\nThe line") for one in solver.prompts)
     export(tiny("ctl"), "lm-eval", tmp_path / "none", variants=["forward"], shots=0)
     assert "num_fewshot" not in task_file(tmp_path / "none/synthbench_ctl_forward.yaml")
 

@@ -9,6 +9,7 @@ import pytest
 
 import synthbench
 from synthbench import llm
+from synthbench.errors import UsageError
 from synthbench.evaluation.final_answer import find_answer
 from synthbench.sharing import text_formats
 from synthbench.sharing.export import export
@@ -180,6 +181,16 @@ def test_labels_that_are_text_stand_as_they_are(tmp_path, monkeypatch):
     read = read_table(tmp_path / "out/default/basic_test.tsv")
     assert len(read) == 40
     assert all(line["Source"][::-1] == line["Target"] for line in read)
+
+
+@pytest.mark.parametrize("sign", ["\t", "\n", "\r"])
+def test_a_text_that_a_table_cannot_hold_is_refused(sign, tmp_path, monkeypatch):
+    monkeypatch.setitem(registry._registered, Reversal.name, Reversal)
+    monkeypatch.setattr(Reversal, "separator", sign)
+    synthbench.generate("reversal", out=tmp_path / "made", workers=1, progress=False)
+    with pytest.raises(UsageError, match=r"has a tab or a line break, which .*--to jsonl can"):
+        export(tmp_path / "made", "tsv", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_lines_end_as_on_unix_on_every_system(tiny, tmp_path):
