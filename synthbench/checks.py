@@ -82,8 +82,8 @@ def usable_path(what: str, given: str | os.PathLike[str]) -> Path:
         given: the path. Its bytes need not be UTF-8; Python keeps other bytes as surrogates.
 
     Raises:
-        UsageError: it is no path, is too long, has a character that no path can have, or is
-            relative while the working directory is gone.
+        UsageError: it is no path, is too long, has a character that no path can have, leads along
+            links in a circle, or is relative while the working directory is gone.
     """
     try:
         path = Path(given)
@@ -96,8 +96,12 @@ def usable_path(what: str, given: str | os.PathLike[str]) -> Path:
             f"{what} {short(str(path))}: the working directory is gone; name an absolute path."
         ) from None
     try:
-        path.lstat()
+        path.stat()
     except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise UsageError(
+                f"{what} {short(str(path))} cannot be used: its links lead in a circle."
+            ) from None
         if error.errno == errno.ENAMETOOLONG:
             raise UsageError(
                 f"{what} {short(str(path))}: the path is too long for its file system; "

@@ -95,7 +95,9 @@ def is_being_replaced(target: Path) -> bool:
     """Whether a run has moved a dataset aside and not yet put the new one in its place."""
     try:
         return old_of(target).is_dir() and not target.exists()
-    except OSError:  # such as a name that is too long, which no run can have used
+    # A name that is too long, or links in a loop (RuntimeError before Python 3.13): no run can
+    # have used such a path.
+    except (OSError, RuntimeError):
         return False
 
 

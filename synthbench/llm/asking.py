@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import collections
 import concurrent.futures
+import contextlib
 import dataclasses
 import os
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from synthbench.arguments import checked
 from synthbench.checks import check_whole_number, needs
@@ -24,6 +25,9 @@ from synthbench.llm.prompts import open_rows
 from synthbench.llm.request_fields import check_request_fields
 from synthbench.tasks.base import Task
 from synthbench.text.progress import Bar, progress_bar
+
+if TYPE_CHECKING:
+    from synthbench.llm.chat_server import ChatServer
 
 #: After so many failed requests without a success between them, nothing more is asked.
 _MOST_FAILURES = 10
@@ -84,15 +88,18 @@ def ask(
         The report. A row counts if it has all its samples.
 
     Raises:
-        UsageError: an unknown name, an option that is not allowed, a model that the server does
-            not have, or a directory with replies to another request.
-        SynthbenchError: httpx is not installed; or the server cannot be reached, refuses the key
-            or fails too often. Replies until then are kept.
+        UsageError: an unknown name, an option or an address that is not allowed, a model that the
+            server does not have, or a directory with replies to another request.
+        SynthbenchError: httpx is not installed, or socksio, which SOCKS proxies need; or the
+            server cannot be reached, refuses the key or fails too often. Replies until then are
+            kept.
     """
     with needs("ask", "httpx", "ask"):
-        import httpx  # noqa: F401
+        from synthbench.llm.chat_server import ChatServer
     fields = dict(request or {})
     _check_options(model, samples, fields, concurrency, retries, timeout)
+    key = os.environ.get(KEY_VARIABLE) if api_key is None else api_key
+    server = ChatServer(base_url, key, timeout, retries)
     asked = open_rows(task, split, limit, offset=offset, preset=preset)
     made, conversation = asked.task, asked.conversation(shots, system)
     rows = list(asked.rows())
@@ -105,7 +112,6 @@ def ask(
         "request": fields,
         "prompt": conversation.ask(None),  # what all prompts share
     }
-    key = os.environ.get(KEY_VARIABLE) if api_key is None else api_key
     directory = None if out is None else Path(out)
     with KeptReplies(directory, identity) as kept:
         places = [(row, sample) for row in rows for sample in range(samples)]
@@ -113,7 +119,7 @@ def ask(
         title = f"ask {made.name}"
         done = len(places) - len(missing)
         with progress_bar(progress, title, "replies", len(places), done) as bar:
-            run = _Run(base_url, key, timeout, retries, model, fields, conversation, kept, bar)
+            run = _Run(server, model, fields, conversation, kept, bar)
             if missing:
                 run.ask_all(missing, concurrency)
         return AskReport.of(
@@ -159,10 +165,7 @@ class _Run:
         seconds: how long it took.
     """
 
-    base_url: str
-    key: str | None
-    timeout: float
-    retries: int
+    server: ChatServer
     model: str
     fields: Mapping[str, Any]
     conversation: Conversation
@@ -183,7 +186,7 @@ class _Run:
         main = loop.create_task(self._work_off(todo, concurrency))
         begun = time.monotonic()
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
-            running = pool.submit(loop.run_until_complete, main)
+            running = pool.submit(_run_to_its_end, loop, main)
             try:
                 running.result()
             except BaseException:
@@ -198,9 +201,9 @@ class _Run:
     async def _work_off(
         self, todo: collections.deque[tuple[Mapping[str, Any], int]], concurrency: int
     ) -> None:
-        from synthbench.llm.chat_server import ChatServer, NoReplyError
+        from synthbench.llm.chat_server import NoReplyError
 
-        async with ChatServer(self.base_url, self.key, self.timeout, self.retries) as server:
+        async with self.server as server:
 
             async def work() -> None:
                 while todo:
@@ -240,3 +243,15 @@ class _Run:
                 f"{self._in_a_row} requests in a row got no reply, the last: {error}.\n"
                 f"{len(self.kept.replies):,} replies are there; the same call asks for the others."
             )
+
+
+def _run_to_its_end(loop: asyncio.AbstractEventLoop, main: asyncio.Task[None]) -> None:
+    """Run a task, then whatever it leaves open; asyncio complains of what ends with the loop."""
+    try:
+        loop.run_until_complete(main)
+    finally:
+        if not main.done():  # an interrupt in a task stops the loop while other tasks still run
+            main.cancel()
+            with contextlib.suppress(asyncio.CancelledError, KeyboardInterrupt):
+                loop.run_until_complete(main)
+        loop.run_until_complete(loop.shutdown_asyncgens())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import email.utils
 import json
+import os
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -60,7 +61,9 @@ class ChatServer:
         retries: how often a request is tried again.
 
     Raises:
-        UsageError: an address or a key that cannot be sent.
+        UsageError: a wrong address, a key that cannot be sent, or environment variables of a
+            proxy or of certificates that httpx cannot use.
+        SynthbenchError: a SOCKS proxy without the package that it needs.
     """
 
     def __init__(self, base_url: str, api_key: str | None, timeout: float, retries: int) -> None:
@@ -68,14 +71,12 @@ class ChatServer:
         if api_key is not None and not (api_key.isascii() and api_key.isprintable()):
             raise UsageError("The key has characters that cannot be sent; is it the whole key?")
         self._url, self._key = base_url.rstrip("/"), api_key
+        self._client = _client(api_key)
         self._timeout, self._retries = timeout, retries
         self._resume = 0.0  # the time until which the server wants no requests
         self._reached = False  # whether it has ever responded
 
     async def __aenter__(self) -> ChatServer:
-        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
-        limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
-        self._client = httpx.AsyncClient(headers=headers, limits=limits, timeout=None)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -120,17 +121,17 @@ class ChatServer:
         except TimeoutError:
             raise NoReplyError(f"no reply in {self._timeout:g} seconds") from None
         except httpx.ConnectError as error:
-            raise NoReplyError(_told(error), passing=self._reached) from None
+            raise NoReplyError(self._told(error), passing=self._reached) from None
         except httpx.HTTPError as error:
-            raise NoReplyError(_told(error)) from None
+            raise NoReplyError(self._told(error)) from None
         if not 200 <= status < 300:
-            text = f"status {status}: {self._without_key(_message(data))}"
+            text = f"status {status}: {self._quoted(_message(data)) or 'no message'}"
             passing = status in _PASSING or status >= 500
             raise NoReplyError(text, status, passing=passing, wait=_wait(headers))
         try:
             return read_chat_reply(read_json(data, constants=True))
         except ValueError as error:
-            got = short(data[:200].decode("utf-8", "replace"))
+            got = short(self._without_key(data.decode("utf-8", "replace"))[:200])
             raise NoReplyError(f"the response is no chat completion: {error}: {got}") from None
 
     async def _send(
@@ -151,7 +152,15 @@ class ChatServer:
                     raise NoReplyError(f"the response has more than {_LARGEST:,} bytes")
             return response.status_code, response.headers, b"".join(pieces)
 
+    def _told(self, error: httpx.HTTPError) -> str:
+        return self._quoted(str(error)) or type(error).__name__
+
+    def _quoted(self, text: str) -> str:
+        """The beginning of a text that is not ours, on one line."""
+        return one_line(self._without_key(text).strip()[:300])
+
     def _without_key(self, text: str) -> str:
+        """A whole text without the key; in a text that is cut, half of the key could remain."""
         return text.replace(self._key, "***") if self._key else text
 
     async def _explained(self, error: NoReplyError, model: str) -> SynthbenchError:
@@ -159,7 +168,9 @@ class ChatServer:
         refused = error.status in (400, 404, 422)  # servers differ in what an unknown model gets
         names = await self._models() if refused else []
         if names and model not in names:
-            return unknown_name("model", model, names)
+            # Some servers do not list all names of a model, and refused something else.
+            unknown = unknown_name("model", model, names)
+            return UsageError(f"{unknown}\nThe server says: {one_line(str(error))}")
         text = f"{self._url} gives no reply: {one_line(str(error))}"
         if error.status in _REMEDIES:
             text += f"\n{_REMEDIES[error.status]}"
@@ -179,14 +190,36 @@ def _check_url(url: str) -> None:
     expected = "expected the address of a server, such as http://127.0.0.1:8000/v1"
     try:
         parsed = httpx.URL(url)
-    except httpx.InvalidURL as error:
+        host, port = parsed.host, parsed.port
+    except (httpx.InvalidURL, ValueError) as error:  # ValueError: Punycode that stands for no name
         raise UsageError(f"Server {short(url)}: {expected} ({error}).") from None
-    if parsed.scheme not in ("http", "https") or not parsed.host:
+    if parsed.scheme not in ("http", "https") or not host:
         raise UsageError(f"Server {short(url)}: {expected}.")
+    if port is not None and not 0 < port < 1 << 16:
+        raise UsageError(f"Server {short(url)}: {expected} (allowed ports: 1 to 65535).")
 
 
-def _told(error: httpx.HTTPError) -> str:
-    return one_line(str(error)) or type(error).__name__
+def _client(key: str | None) -> httpx.AsyncClient:
+    """A client that sends the key, with the proxy and certificates that the environment names."""
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
+    try:
+        return httpx.AsyncClient(headers=headers, limits=limits, timeout=None)
+    except ImportError:
+        raise SynthbenchError(
+            "A SOCKS proxy, as ALL_PROXY may name it, needs socksio: pip install 'httpx[socks]'."
+        ) from None
+    except (httpx.InvalidURL, ValueError) as error:
+        raise UsageError(
+            f"ALL_PROXY, HTTP_PROXY, HTTPS_PROXY, NO_PROXY: expected addresses ({error})."
+        ) from None
+    except OSError as error:
+        if (file := os.environ.get("SSL_CERT_FILE")) is None:
+            raise
+        raise UsageError(
+            f"SSL_CERT_FILE {short(file)}: expected a file with certificates "
+            f"({error.strerror or error})."
+        ) from None
 
 
 def _message(data: bytes) -> str:
@@ -196,10 +229,9 @@ def _message(data: bytes) -> str:
         for name in ("error", "message", "detail"):
             if isinstance(found, Mapping) and found.get(name):
                 found = found[name]
-        text = found if isinstance(found, str) else json.dumps(found)
+        return found if isinstance(found, str) else json.dumps(found)
     except ValueError:
-        text = data.decode("utf-8", "replace")
-    return one_line(text.strip()[:300]) or "no message"
+        return data.decode("utf-8", "replace")
 
 
 def _wait(headers: httpx.Headers) -> float | None:

@@ -150,7 +150,8 @@ def export(
     """
     if to not in FORMATS:
         raise unknown_name("format", to, FORMATS)
-    form, output = FORMATS[to], usable_path("Output", out)
+    form = FORMATS[to]
+    output = usable_path("Output", out).resolve()  # a link stays, and what it names is replaced
     prompts = PromptOptions(shots, system, limit, offset, model, dict(request or {}), solutions)
     _check_prompts(prompts, form, to)
     mixture = Mixture.of(dataset).map(DatasetDirectory.open)
@@ -260,7 +261,7 @@ def _check_output(output: Path, dataset: DatasetDirectory, form: Format, overwri
     """Refuse an output that exists, or lies where this format cannot be written."""
     home, name = dataset.path.resolve(), repr(str(output))
     if form.is_file:
-        if output.resolve().parent != home or output.suffix != ".json":
+        if output.parent != home or output.suffix != ".json":
             raise UsageError(
                 f"Output {name}: expected a file such as {str(dataset.path / 'croissant.json')!r}, "
                 "in the dataset's directory, because it describes the files there."
@@ -270,9 +271,15 @@ def _check_output(output: Path, dataset: DatasetDirectory, form: Format, overwri
         if there and croissant.CONFORMS_TO not in text:
             raise UsageError(f"Output {name} has other content; name another file.")
     else:
-        if output.resolve().is_relative_to(home):
+        if output.is_relative_to(home):
             raise UsageError(f"Output {name} lies in the dataset itself; name a path outside it.")
         there = claim_output(output, MARKER)
+        # Renaming would leave the caller's shell in a directory that is no longer there.
+        if output.exists() and output.samefile("."):
+            raise UsageError(
+                f"Output {name} is the working directory, which cannot be replaced; "
+                "name another directory."
+            )
     if there and not overwrite:
         raise UsageError(f"Output {name} holds an earlier export; replace it with --overwrite.")
 

@@ -121,7 +121,7 @@ class Column(abc.ABC):
             if not isinstance(values, pa.Array):
                 values = self._from_plain(values)
             return values if values.type == self.arrow else values.cast(self.arrow)
-        except (pa.ArrowException, TypeError, AttributeError) as error:
+        except (pa.ArrowException, TypeError, AttributeError, OverflowError) as error:
             raise ValueError(f"{type(values).__name__} is not {self}: {error}") from error
 
     def _from_plain(self, values: Any) -> pa.Array:
@@ -173,6 +173,10 @@ class Column(abc.ABC):
     def measure(self, label: Any, answer: Any) -> dict[str, float]:
         """The metrics of one answer, as `read` returns it; None gets the worst values."""
         return {"accuracy": float(answer is not None and answer == label)}
+
+    def rounded(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Numbers of an answer as the column stores them."""
+        return numbers
 
     def right_places(self, label: Any, answer: Any) -> dict[int, bool]:
         """Whether each asked place of a sequence is right, places counted from 1; else nothing."""

@@ -10,11 +10,13 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import pyarrow as pa
+
 from synthbench.errors import SynthbenchError, TaskError, UsageError, unknown_name
-from synthbench.tasks.base import Parameters, Split, Task, TextTask
+from synthbench.tasks.base import LABEL, Parameters, Split, Task, TextTask
 from synthbench.tasks.column import Column
 from synthbench.tasks.images.task import ImageTask
 from synthbench.tasks.returned import weights_of
@@ -144,6 +146,16 @@ def _check_columns(task: Task) -> None:
             _ = column.arrow, column.card
         except Exception as error:  # a type that Arrow does not know
             raise TaskError(f"Column {name!r} of {task.name} is {column}: {error}.") from error
+        if not all(part.plain for part in _parts(column)):
+            raise TaskError(
+                f"Column {name!r} of {task.name} is {column}: an image is a column of its own."
+            )
+    own_reading = type(task).read_answer is not Task.read_answer
+    if LABEL in columns and pa.types.is_boolean(columns[LABEL].arrow) and not own_reading:
+        raise TaskError(
+            f"Column {LABEL!r} of {task.name} is {columns[LABEL]}, which no answer is read as: "
+            "declare class_label(['false', 'true'])."
+        )
     if "id" in columns:
         raise TaskError(f"columns of {task.name} has a column id: synthbench adds it.")
     _require(task, "inputs", lambda given: _are_texts(given) and given, "a tuple of column names")
@@ -164,6 +176,13 @@ def _check_columns(task: Task) -> None:
                 hint = "If the bucket is not a column, override buckets."
                 unknown = unknown_name(what, name, columns)
                 raise UsageError(f"{unknown} {hint}") if attribute == "bucket_name" else unknown
+
+
+def _parts(column: Column) -> Iterator[Column]:
+    """The columns inside of lists and structs, at every depth."""
+    for _, part, _ in column.inner(pa.array([], column.arrow)):
+        yield part
+        yield from _parts(part)
 
 
 # What values may be.

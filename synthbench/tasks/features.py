@@ -19,7 +19,7 @@ Columns = Mapping[str, Column]
 
 
 def value(dtype: str) -> Column:
-    """A plain value, such as `int16`, `float32` or `string`."""
+    """A plain value, such as `int16`, `float32` or `string`; `bool`, but not as a label."""
     return scalar.Text() if dtype == "string" else scalar.Number(dtype)
 
 
@@ -60,12 +60,12 @@ def sequence(tokens: Sequence[str], separator: str = " ", ignored: str | None = 
 
 
 def list_of(item: Column) -> Column:
-    """Lists of any length, such as `list_of(value("int8"))`."""
+    """Lists of any length, such as `list_of(value("int8"))`; of anything but images."""
     return nested.ListOf(item)
 
 
 def struct(fields: Columns) -> Column:
-    """Several named values."""
+    """Several named values, which are no images."""
     return nested.Struct(dict(fields))
 
 
@@ -146,8 +146,15 @@ def _check_values(name: str, column: Column, values: pa.Array, rows: int) -> Non
         raise ValueError(f"{len(values)} values of {name} for {rows} rows")
     if values.null_count:
         raise ValueError(f"null as {name} in {values.null_count} rows")
-    if column.names is not None and rows:
-        classes = values.to_numpy()
+    _check_classes(name, column, values)
+
+
+def _check_classes(name: str, column: Column, values: pa.Array) -> None:
+    """Make sure that all classes exist, also those in lists and structs, where nulls may be."""
+    for place, inner, parts in column.inner(values):
+        _check_classes(f"{name}{place}", inner, parts)
+    if column.names is not None and len(values) > values.null_count:
+        classes = values.drop_null().to_numpy()
         low, high = int(classes.min()), int(classes.max())
         if low < 0 or high >= len(column.names):
             raise ValueError(

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.tasks.column import Column, Encoded, filled
-from synthbench.tasks.numeric import read_array, read_numbers, unwrap
+from synthbench.tasks.numeric import read_array, read_lists, read_numbers, unwrap
 from synthbench.tasks.tokens import Vocabulary, pad
 from synthbench.text.lines import short
 
@@ -64,23 +64,45 @@ class ListOf(Column):
     def expected(self) -> str:
         return "numbers in lists or an array, of the shape that the row asks for"
 
-    def read(self, prediction: Any, label: Any) -> NDArray[np.float64] | None:
-        return read_numbers(prediction, np.shape(label))
+    def read(self, prediction: Any, label: Any) -> Any:
+        """Numbers as an array; as lists of arrays, where the label has lists of several lengths."""
+        try:
+            shape = np.shape(label)
+        except ValueError:
+            return self._read_ragged(prediction, label)
+        return read_numbers(prediction, shape)
+
+    def _read_ragged(self, prediction: Any, label: Any) -> list[Any] | None:
+        given = read_lists(prediction)
+        if given is None or len(given) != len(label):
+            return None
+        parts = [self.item.read(one, part) for one, part in zip(given, label, strict=True)]
+        return None if any(part is None for part in parts) else parts
+
+    def rounded(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self.item.rounded(numbers)
 
     def from_row(self, given: Any) -> Any:
         """Lists, from an array of any library or JSON, too; ValueError if it is none of these."""
         if given is None or isinstance(given, list):
             return given
-        if (array := read_array(given)) is None or array.ndim == 0:
+        if (lists := read_lists(given)) is None:
             raise ValueError(f"{short(given)} is not {self}")
-        return array.tolist()
+        return lists
 
     def measure(self, label: Any, answer: Any) -> dict[str, float]:
-        return {"accuracy": float(answer is not None and np.array_equal(answer, label))}
+        return {"accuracy": float(answer is not None and self._is_right(answer, label))}
+
+    def _is_right(self, answer: Any, label: Any) -> bool:
+        if isinstance(answer, list):
+            return len(answer) == len(label) and all(map(self._is_right, answer, label))
+        return np.array_equal(self.rounded(answer), label)
 
     def is_plausible(self, prediction: Any) -> bool:
-        array = read_array(prediction)
-        return array is not None and array.ndim > 0 and array.dtype.kind in "iuf"
+        if (array := read_array(prediction)) is not None:
+            return array.ndim > 0 and array.dtype.kind in "iuf"
+        # Lists of several lengths are no array.
+        return isinstance(prediction, list | tuple) and all(map(self.item.is_plausible, prediction))
 
     def encodes_items(self, vocabulary: Vocabulary | None) -> bool:
         return self.item.encodes_items(vocabulary)

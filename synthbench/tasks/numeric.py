@@ -156,6 +156,20 @@ def read_array(prediction: Any) -> NDArray[Any] | None:
         return None
 
 
+def read_lists(prediction: Any) -> list[Any] | None:
+    """Nested lists of any lengths, from what `read_array` reads, too; None if unreadable."""
+    try:
+        given = json.loads(prediction) if isinstance(prediction, str) else plain_value(prediction)
+        if (array := read_array(given)) is not None:
+            return array.tolist() if array.ndim else None
+        if not isinstance(given, list | tuple | np.ndarray):
+            return None
+        parts = [read_lists(part) for part in given]
+    except (ValueError, RecursionError):
+        return None
+    return None if None in parts else parts
+
+
 def to_array(given: Any) -> NDArray[Any]:
     """A NumPy array from an array of any library, or from nested lists of numbers.
 
@@ -189,8 +203,8 @@ def all_digits(base: int, digits: int) -> NDArray[np.int64]:
     return np.arange(base**digits)[:, None] // powers % base
 
 
-#: The most digits of a whole number that is read.
-_MOST_DIGITS = 18
+#: The most digits of a whole number that is read: those of the largest uint64.
+_MOST_DIGITS = 20
 #: A whole number as text; tables with missing values write 3 as `3.0`.
 _WHOLE = re.compile(r"(-?)0*(\d+?)(?:\.0+)?", re.ASCII)
 

@@ -34,7 +34,7 @@ _SHOWN_NAMES, _LISTED = 12, 16
 
 @dataclasses.dataclass(frozen=True)
 class Number(Column):
-    """Numbers, or booleans, of an Arrow type such as `int16`."""
+    """Numbers, or booleans, of an Arrow type such as `int16`; a label is never a boolean."""
 
     dtype: str
 
@@ -53,10 +53,30 @@ class Number(Column):
     def __str__(self) -> str:
         return self.dtype
 
+    @property
+    def expected(self) -> str:
+        if pa.types.is_integer(self.arrow):
+            return f"a whole number from {self._range.min} to {self._range.max}"
+        return super().expected
+
+    @property
+    def _range(self) -> np.iinfo[Any]:
+        """The least and the largest value of a type of whole numbers."""
+        return np.iinfo(self.arrow.to_pandas_dtype())
+
     def read(self, prediction: Any, label: Any) -> Any:
         if pa.types.is_integer(self.arrow):
-            return read_whole_number(prediction)
-        return read_numbers(prediction, ())
+            number = read_whole_number(prediction)
+            is_value = number is not None and self._range.min <= number <= self._range.max
+            return number if is_value else None
+        numbers = read_numbers(prediction, ())
+        return None if numbers is None else self.rounded(numbers)
+
+    def rounded(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+        if not pa.types.is_floating(self.arrow):
+            return numbers
+        with np.errstate(over="ignore"):  # infinite in float16, which is the answer to no row
+            return numbers.astype(self.arrow.to_pandas_dtype()).astype(np.float64)
 
     def _from_row(self, given: Any) -> Any:
         if pa.types.is_boolean(self.arrow):

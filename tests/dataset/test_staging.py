@@ -46,7 +46,7 @@ def test_differences_are_told_entry_by_entry():
     begun = {"task": "ctl", "rows": {"main": 1, "other": 2}, "shard_rows": 5, "tables": {"a": 1}}
     asked = {"task": "ctl", "rows": {"main": 3, "other": 2}, "shard_rows": 6, "tables": {"a": 2}}
     assert describe_difference(begun, asked) == (
-        "rows: {'main': 1} there, {'main': 3} asked for; shard_rows: 5 there, 6 asked for"
+        "rows main: 1 there, 3 asked for; shard_rows: 5 there, 6 asked for"
     )
     assert describe_difference(begun, {**begun, "tables": {}}) == "made from other source images"
 

@@ -75,6 +75,14 @@ def test_a_reader_says_what_puts_a_dataset_back_that_a_killed_run_moved_aside(ta
     assert names(staging_directory.staging_of(target)) == ["old"]
 
 
+@pytest.mark.parametrize("name", ["loop", "loop/data"])
+def test_behind_links_in_a_loop_there_is_no_dataset(name, tmp_path):
+    (tmp_path / "loop").symlink_to("loop")
+    assert not staging_directory.is_being_replaced(tmp_path / name)
+    with pytest.raises(UsageError, match="cannot be used: its links lead in a circle"):
+        DatasetDirectory.open(tmp_path / name)
+
+
 def test_generate_puts_back_a_dataset_that_a_killed_run_moved_aside(tmp_path):
     target = tmp_path / "data"
     manifest = make(target, "parity", rows=ROWS)

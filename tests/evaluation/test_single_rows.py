@@ -21,8 +21,10 @@ from synthbench.errors import UsageError
 from synthbench.evaluation.evaluate import evaluate
 from synthbench.evaluation.single_rows import score, solve
 from synthbench.tasks.base import read_class
+from synthbench.tasks.features import list_of, value
 from synthbench.tasks.listops.task import ListOps
 from synthbench.tasks.registry import task as make_task
+from tests.toy_task import Numbers
 
 # One row at a time.
 
@@ -80,6 +82,30 @@ def test_a_grid_may_be_an_array_of_any_library():
         assert score("grid-count", row, label) == 1.0
     with pytest.raises(UsageError, match="The row cannot be judged"):
         score("grid-count", {"grid": grid, "label": [[1], [2, 3]]}, label)
+
+
+@pytest.mark.parametrize(
+    ("column", "label", "wrong"),
+    [
+        (value("uint64"), 2**63 + 33_901, 2**63 + 33_902),
+        (value("int64"), -(10**18) - 1, -(10**18)),
+        (value("float32"), 2.8, 2.9),
+        (list_of(list_of(value("int8"))), [[], [5], [5, 5]], [[], [5], [5, 6]]),
+        (list_of(list_of(value("int8"))), [[], [5], [5, 5]], [[5], [], [5, 5]]),
+    ],
+    ids=repr,
+)
+def test_a_label_of_any_type_is_right_and_another_answer_wrong(column, label, wrong):
+    columns = {"text": value("string"), "label": column, "bucket": value("int8")}
+    task = type("Other", (Numbers,), {"name": "other", "columns": columns})()
+    (stored,) = column.cast([label]).to_pylist()
+    for written in (stored, json.dumps(label)):
+        row = {"id": "a", "text": "0:1", "label": written, "bucket": 0}
+        for answer in (label, stored, json.dumps(label)):
+            assert score(task, row, answer) == evaluate([row], [answer], task).accuracy == 1.0
+        for answer in (wrong, json.dumps(wrong)):
+            assert score(task, row, answer) == 0.0
+            assert evaluate([row], {"a": answer}, task).accuracy == 0.0
 
 
 def test_solve_answers_by_the_reference_solver():

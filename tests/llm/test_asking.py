@@ -3,6 +3,7 @@
 import collections
 import json
 import random
+import sys
 import threading
 import time
 
@@ -15,6 +16,7 @@ from synthbench.errors import DatasetError, SynthbenchError, UsageError
 from synthbench.llm import chat_server
 from synthbench.llm.ask_report import pass_rate
 from tests.llm.server import completion, serve
+from tests.support import run_program
 
 pytest.importorskip("httpx", reason="the extras ask, all and test have httpx")
 
@@ -299,9 +301,12 @@ def test_what_is_wrong_with_server_key_or_model_is_said_in_two_lines(easy, tmp_p
     for status in (400, 404, 422):  # servers differ in the status
         with (
             serve(lambda messages, status=status: status, listed=["smollm2"]) as url,
-            pytest.raises(UsageError, match="model 'tiny'; allowed: smollm2"),
+            pytest.raises(UsageError, match="model 'tiny'; allowed: smollm2") as found,
         ):
             ask(easy, url, retries=100)
+        # The server may know the model by an alias and refuse something else.
+        said = f"The server says: status {status}: The server is not well."
+        assert str(found.value).splitlines()[1] == said
     with (
         serve(lambda messages: 500, models=["smollm2"]) as url,
         pytest.raises(SynthbenchError, match="gives no reply: status 500: The server is not"),
@@ -311,9 +316,62 @@ def test_what_is_wrong_with_server_key_or_model_is_said_in_two_lines(easy, tmp_p
     with pytest.raises(SynthbenchError, match="gives no reply: "):
         ask(easy, url)  # where nobody listens any more
     assert time.monotonic() - begun < 5
-    for wrong in ("127.0.0.1:8000", "ftp://host/v1", "http://", "", "http://[::1/v1"):
+    for wrong in (
+        *("127.0.0.1:8000", "ftp://host/v1", "http://", "", "http://[::1/v1"),
+        *("http://127.0.0.1:99999/v1", "http://host:0/v1", "http://xn--.example/v1"),
+    ):
         with pytest.raises(UsageError, match="expected the address of a server"):
-            ask(easy, wrong)
+            ask(easy, wrong, out=tmp_path / "out")
+        assert not (tmp_path / "out").exists()
+
+
+def test_no_error_shows_the_key_or_half_of_it(easy):
+    key = "sk-" + 40 * "secret"
+    text = f"Your key is {key}."
+    for start in (0, 50, 180, 280):  # before and across each place where texts are cut
+        body = json.dumps({"message": start * "x" + text}).encode()
+        with (
+            serve(lambda messages, body=body: body) as url,
+            pytest.raises(SynthbenchError, match="no chat completion") as at_200,
+        ):
+            ask(easy, url, retries=0, api_key=key)
+        with (
+            serve(solved, key=start * "x") as url,
+            pytest.raises(SynthbenchError, match="status 401") as at_401,
+        ):
+            ask(easy, url, api_key=start * "y" + key)
+        assert "secret" not in f"{at_200.value} {at_401.value}"
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "kind", "text"),
+    [
+        ("ALL_PROXY", "socks5://127.0.0.1:1", SynthbenchError, r"pip install 'httpx\[socks\]'"),
+        ("ALL_PROXY", "gopher://127.0.0.1:1", UsageError, "ALL_PROXY, .*gopher"),
+        ("SSL_CERT_FILE", "/no/such.pem", UsageError, "SSL_CERT_FILE '/no/such.pem': expected"),
+        ("SSL_CERT_FILE", __file__, UsageError, "SSL_CERT_FILE .*: expected a file with certif"),
+    ],
+)
+def test_what_the_environment_names_and_cannot_be_used_is_told(
+    easy, monkeypatch, variable, value, kind, text
+):
+    for name in ("all_proxy", "NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setitem(sys.modules, "socksio", None)  # as if it were not installed
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(SynthbenchError, match=text) as found:
+        ask(easy, "http://127.0.0.1:9/v1")
+    assert type(found.value) is kind
+
+
+def test_a_response_that_cannot_be_decoded_is_told_in_one_line(tmp_path):
+    """In a process of its own: asyncio complains only when the objects of a loop are destroyed."""
+    words = ["ask", "parity", "--model", "tiny", "--level", "easy", "--retries", "0", "-n", "1"]
+    with serve(lambda messages: (200, {"Content-Encoding": "gzip"})) as url:
+        done = run_program(*words, "--base-url", url, cwd=tmp_path)
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"Error: {url} gives no reply: ")
 
 
 def test_options_that_are_not_allowed_are_refused_before_any_request(easy):

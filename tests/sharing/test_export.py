@@ -114,6 +114,37 @@ def test_nothing_is_replaced_that_is_no_export_or_without_being_asked(tiny, tmp_
     assert names(tmp_path) == ["file", "out"]
 
 
+def test_a_link_stays_and_what_it_names_is_replaced(tiny, tmp_path):
+    (tmp_path / "link").symlink_to("out")
+    export(tiny("parity"), "jsonl", tmp_path / "link")
+    export(tiny("parity"), "tsv", tmp_path / "link", overwrite=True)
+    assert (tmp_path / "link").is_symlink()
+    assert sorted(files(tmp_path / "out")) == [
+        *("default/basic_test.tsv", "default/basic_train.tsv", MARKER)
+    ]
+    assert names(tmp_path) == ["link", "out"]
+
+
+@pytest.mark.parametrize("to", ["jsonl", "croissant"])
+@pytest.mark.parametrize("name", ["loop", "loop/out"])
+def test_links_in_a_loop_are_no_output(to, name, tiny, tmp_path):
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(UsageError, match="cannot be used: its links lead in a circle"):
+        export(tiny("parity"), to, tmp_path / name)
+    assert names(tmp_path) == ["loop"]
+
+
+def test_the_working_directory_is_not_replaced(tiny, tmp_path, monkeypatch):
+    dataset, home = tiny("parity").resolve(), tmp_path / "home"
+    home.mkdir()
+    monkeypatch.chdir(home)
+    for place in (".", home, "../home"):
+        with pytest.raises(UsageError, match="is the working directory"):
+            export(dataset, "jsonl", place)
+    assert names(tmp_path) == ["home"]
+    assert names(home) == []
+
+
 @pytest.mark.parametrize("to", IN_DIRECTORIES)
 def test_what_fails_midway_leaves_everything_as_it_was(to, tiny, tmp_path, monkeypatch):
     out = tmp_path / "out"

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 
 import datasets
 import numpy as np
 import pyarrow as pa
 import pytest
+import torch
 from hypothesis import given
 
 from synthbench.tasks.features import (
     arrow_schema,
     card_features,
+    cast,
     class_label,
     image,
     list_of,
@@ -101,6 +104,8 @@ def test_plain_values_are_cast_to_the_type_of_their_column(column, given, there)
     [
         (value("int8"), np.array([200]), "is not int8: .*200"),
         (value("int8"), np.array([0.5]), "is not int8: .*truncated"),
+        (value("int64"), [2**70], "is not int64"),
+        (list_of(value("int64")), [[2**70]], r"is not List\(int64\)"),
         (value("int8"), ["two"], "is not int8"),
         (
             class_label(["no", "yes"]),
@@ -115,8 +120,83 @@ def test_values_that_a_column_cannot_have_are_refused(column, given, message):
         column.cast(given)
 
 
+KINDS = class_label(["u", "v"])
+
+
+@pytest.mark.parametrize(
+    ("column", "right", "wrong", "place"),
+    [
+        (KINDS, [0, 1], [0, 4], "kind"),
+        (list_of(KINDS), [[0, None], []], [[0], [1, 4]], "kind[]"),
+        (list_of(list_of(KINDS)), [[[1]]], [[[1], [0, 4]]], "kind[][]"),
+        (struct({"a": KINDS}), [{"a": None}], [{"a": 0}, {"a": 4}], "kind.a"),
+        (list_of(struct({"a": KINDS})), [[{"a": 1}]], [[{"a": 0}, {"a": 4}]], "kind[].a"),
+    ],
+)
+def test_classes_that_do_not_exist_are_refused_at_every_depth(column, right, wrong, place):
+    assert cast({"kind": column}, {"kind": right}, len(right))["kind"].to_pylist() == right
+    with pytest.raises(ValueError, match=re.escape(f"Column {place} has the classes ") + ".* to 4"):
+        cast({"kind": column}, {"kind": wrong}, len(wrong))
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32, 64])
+@pytest.mark.parametrize("kind", ["int", "uint"])
+def test_whole_numbers_are_read_if_their_type_has_them(kind, bits):
+    column, (least, largest) = value(f"{kind}{bits}"), (0, 2**bits - 1)
+    if kind == "int":
+        least, largest = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
+    for number in (least, largest):
+        for answer in (number, str(number), np.array(number, column.dtype)):
+            assert column.read(answer, number) == number == column.from_row(answer)
+    for number in (least - 1, largest + 1, 10**400):
+        assert column.read(number, 0) is None
+    assert column.read("1" * 5_000, 0) is None
+    assert column.expected == f"a whole number from {least} to {largest}"
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_an_answer_is_rounded_as_its_label_was(dtype):
+    (label,), column = value(dtype).cast([2.8]).to_pylist(), value(dtype)
+    for answer in (2.8, "2.8", "0.28e1", label):
+        assert column.measure(label, column.read(answer, label)) == {"accuracy": 1.0}
+    for wrong in (2.81, "3", 1e38):
+        assert column.measure(label, column.read(wrong, label)) == {"accuracy": 0.0}
+    assert column.from_row("2.8") == label
+    lists = list_of(list_of(column))
+    for labels, right in (([[label]], [[2.8]]), ([[], [label]], "[[], [2.8]]")):
+        assert lists.measure(labels, lists.read(right, labels)) == {"accuracy": 1.0}
+
+
 def test_lists_of_numbers_are_right_if_all_numbers_are():
     column = list_of(value("int8"))
     assert column.measure([1, 2], column.read("[1, 2]", [1, 2])) == {"accuracy": 1.0}
     assert column.measure([1, 2], column.read([1, 3], [1, 2])) == {"accuracy": 0.0}
     assert column.measure([1, 2], column.read([1], [1, 2])) == {"accuracy": 0.0}
+
+
+def test_lists_of_several_lengths_are_right_if_all_their_lists_are():
+    column, label = list_of(list_of(value("int8"))), [[], [5], [5, 5]]
+    tensors = [torch.zeros(0), torch.tensor([5]), torch.tensor([5, 5])]
+    objects = np.array([np.array(one) for one in label], object)
+    for answer in (label, json.dumps(label), tensors, objects, pa.scalar(label), tuple(label)):
+        assert column.measure(label, column.read(answer, label)) == {"accuracy": 1.0}, answer
+        assert column.from_row(answer) in (label, answer)
+    for wrong in ([[], [5], [5, 6]], "[[], [5], [5, 5.5]]"):
+        assert column.measure(label, column.read(wrong, label)) == {"accuracy": 0.0}
+    unreadable = [[[5], [], [5, 5]], [[5], [5, 5]], [5, 5, 5], "[[], [5]", [[], [5], ["5", "5"]]]
+    for wrong in (*unreadable, [[], [5], [True, True]], 5, None, [[], 5, [5, 5]], {"a": [5]}):
+        assert column.read(wrong, label) is None, wrong
+    for depth in (100, 900, 5_000):
+        assert column.read(f"{'[' * depth}1{']' * (depth - 1)}, [2]]", label) is None
+    assert column.measure(label, None) == {"accuracy": 0.0}
+    deeper = list_of(column)
+    assert deeper.measure([label, []], deeper.read([label, []], [label, []])) == {"accuracy": 1.0}
+    assert deeper.read([label, [[]]], [label, []]) is None
+
+
+def test_an_answer_may_have_lists_of_several_lengths_but_no_text_in_them():
+    column = list_of(list_of(value("int8")))
+    for answer in ([[1], [2, 3]], ([], [1]), [[1, 2]], [1, 2]):
+        assert column.is_plausible(answer), answer
+    for answer in ([[1], ["a", "b"]], [[1], [[2], 3]], [1, [2]], {"a": 1}, 3, True):
+        assert not column.is_plausible(answer), answer

@@ -11,10 +11,10 @@ import pytest
 
 import synthbench
 from synthbench.cli.main import _run, commands
-from synthbench.errors import SynthbenchError, UsageError
+from synthbench.errors import SynthbenchError, TaskError, UsageError
 from synthbench.tasks import describe, registry
 from synthbench.tasks.base import Breakdown, Split, Task
-from synthbench.tasks.features import value
+from synthbench.tasks.features import image, list_of, struct, value
 from synthbench.tasks.registry import list_tasks, register, task_class
 from synthbench.tasks.registry import task as make_task
 from tests.conftest import know_numbers
@@ -146,6 +146,39 @@ def test_a_list_where_a_column_is_expected_is_refused_with_the_right_form():
 
     with pytest.raises(UsageError, match=r"Column 'parts' of Wrong is \[.*list_of\(\.\.\.\)"):
         register(Wrong)
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "message"),
+    [
+        ("label", value("bool"), r"is bool, .*: declare class_label\(\['false', 'true'\]\)\.$"),
+        ("parts", list_of(image()), r"is List\(Image\): an image is a column of its own\.$"),
+        (
+            "parts",
+            struct({"a": list_of(image())}),
+            r"is {a: List\(Image\)}: an image is a column of its own",
+        ),
+    ],
+)
+def test_a_column_that_nothing_could_read_is_refused(name, column, message):
+    columns = {**Numbers().columns, name: column}
+    wrong = type("Wrong", (Numbers,), {"name": "wrong", "columns": columns})
+    with pytest.raises(TaskError, match=f"Column '{name}' of wrong {message}"):
+        register(wrong)
+
+
+def test_a_label_may_be_a_boolean_where_the_task_reads_answers_itself():
+    class Reading(Numbers):
+        name = "reading"
+
+        @property
+        def columns(self):
+            return {**super().columns, "label": value("bool"), "is_even": value("bool")}
+
+        def read_answer(self, row, prediction):
+            return prediction == "yes"
+
+    assert register(Reading) is Reading
 
 
 def test_one_bucket_needs_no_column():

@@ -13,6 +13,7 @@ from synthbench.tasks import registry
 from synthbench.tasks.composites.task import Composites
 from synthbench.tasks.registry import register
 from synthbench.verification.conformance.check import CHECKS, check_task
+from tests.support import run_program
 from tests.tasks.tiny_sources import write_sources
 from tests.toy_task import Numbers
 from tests.verification.conformance.broken import BROKEN
@@ -64,6 +65,11 @@ def test_the_command_prints_a_line_a_check_exits_with_1_if_one_fails_and_draws_n
     register(broken)
     assert _run(commands, ["check-task", broken.name]) == 1
     assert re.search(r"fails \d+ of \d+ checks\.\n$", capsys.readouterr().out)
+
+
+def test_docstrings_that_python_strips_are_not_missed(tmp_path):
+    done = run_program("check-task", "parity", cwd=tmp_path, PYTHONOPTIMIZE="2")
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_an_unknown_task_is_refused_with_the_nearest_name(capsys):
