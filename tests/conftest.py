@@ -49,9 +49,9 @@ def numbers(monkeypatch):
 
 @pytest.fixture
 def short_rounds(monkeypatch):
-    """Rounds of a few hundred rows, for rules of rows that do not know of rounds."""
-    monkeypatch.setattr(rounds, "ROUND_ROWS", 256)
-    monkeypatch.setattr(rounds, "EVALUATION_ROUND_ROWS", 256)
+    """Rounds of a few rows, for rules of rows that do not know of rounds."""
+    monkeypatch.setattr(rounds, "ROUND_ROWS", 16)
+    monkeypatch.setattr(rounds, "EVALUATION_ROUND_ROWS", 16)
 
 
 @pytest.fixture(scope="session")

@@ -60,6 +60,11 @@ def draw_splits(task, rows, *only):
     return found
 
 
+def easiest(name, variant=None):
+    """A task at its easiest level, whose rows are soon made: for rules of shared code."""
+    return make_task(name, variant, level="easy" if task_class(name).levels else None)
+
+
 @functools.cache
 def drawn(name, variant=None, rows=60, seed=0):
     """The same for a task with its default parameters, drawn once in a process."""

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 #: Arguments with which an example trains for fewer steps than by default.
-ARGUMENTS = {"train_decoder": ("50",)}
+ARGUMENTS = {"train_decoder": ("5",)}
 NEEDED = ("torch", "datasets", "transformers", "matplotlib", "jax")
 
 

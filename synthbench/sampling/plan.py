@@ -102,13 +102,18 @@ def plan_rows(task: Task, preset: str, rows: Mapping[str, int] | None) -> Plan:
     wanted = check_rows(task, rows)
     if preset not in PRESETS:
         raise unknown_name("preset", preset, PRESETS)
-    sizes = {}
-    for split in task.splits:
-        least = min(split.rows, _SMALLEST_PRESET_SPLIT)
-        sizes[split.name] = max(split.rows // PRESETS[preset], least)
-    capped = make_plan(task, sizes, at_most=True)
-    sizes = {name: capped.rows(name) for name in sizes}
-    return make_plan(task, {**sizes, **wanted})
+    sizes = {
+        split.name: wanted.get(split.name) or _usual_rows(task, split, PRESETS[preset])
+        for split in task.splits
+    }
+    return make_plan(task, sizes)
+
+
+def _usual_rows(task: Task, split: Split, times_smaller: int) -> int:
+    """The rows of a split in a preset, fewer if fewer exist."""
+    least = min(split.rows, _SMALLEST_PRESET_SPLIT)
+    usual = max(split.rows // times_smaller, least)
+    return sum(divide(task, split, usual).values()) or usual
 
 
 def make_plan(task: Task, rows: Mapping[str, int], at_most: bool = False) -> Plan:
@@ -174,6 +179,7 @@ def _count(task: Task, split: Split, bucket: int) -> int:
     return len(listed.fingerprints)
 
 
+@functools.cache
 def _exact(share: float) -> Fraction:
     """The decimal fraction that a float stands for: 0.65 is 13/20, which leaves exactly 7/20."""
     return Fraction(share).limit_denominator(10**6)

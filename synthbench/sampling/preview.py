@@ -14,7 +14,6 @@ from synthbench.sampling.plan import make_plan
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Task
 from synthbench.tasks.describe import draw_row
-from synthbench.tasks.features import arrow_schema
 from synthbench.tasks.optional_modules import optional_function
 from synthbench.tasks.registry import as_task
 from synthbench.text.lines import printable
@@ -42,7 +41,7 @@ def sample_table(task: Task, split: str, rows: int) -> pa.Table:
     plan = make_plan(task, sizes, at_most=True)
     sampler = SplitSampler(task, chosen, plan, Engine(None, 1))
     rounds = [pa.table(task.rendered(one.rows().block)) for one in sampler.rounds()]
-    return pa.concat_tables(rounds) if rounds else arrow_schema(task.columns).empty_table()
+    return pa.concat_tables(rounds)
 
 
 def preview(

@@ -122,7 +122,7 @@ class Loop:
         if recipe.ponder and output.ponder is not None:
             total = loss + recipe.ponder * output.ponder.mean()
         self.optimizer.zero_grad(set_to_none=True)
-        with naming_theirs(self.model, "backward"):
+        with naming_theirs(self.model):
             total.backward()  # type: ignore[no-untyped-call]
         if recipe.balance_gradients:
             balance_gradients(self.model)

@@ -135,7 +135,7 @@ def learn_longest(model: nn.Module, rows: Rows, form: Form) -> None:
     buffers = {name: one.clone() for name, one in model.named_buffers()}
     batch = _longest(model, rows, copies=2)  # statistics over a batch need two
     loss = form.loss(apply(model.train(), batch).scores, batch)
-    with naming_theirs(model, "backward"):
+    with naming_theirs(model):
         loss.backward()  # type: ignore[no-untyped-call]
     part = theirs(model)
     learned = [] if part is None else [one for one in part.parameters() if one.requires_grad]

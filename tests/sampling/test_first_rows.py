@@ -9,14 +9,13 @@ import pytest
 from synthbench.errors import ExhaustedError
 from synthbench.sampling.first_rows import first_rows
 from synthbench.sampling.plan import make_plan
-from synthbench.tasks.registry import task as make_task
 from tests.sampling.making import Open, prints_of, rounds_of, small, toy
-from tests.support import ONE_EACH, draw_splits
+from tests.support import ONE_EACH, draw_splits, easiest
 
 
 @pytest.mark.parametrize(("name", "variant"), ONE_EACH)
 def test_fewer_rows_are_the_first_of_more_and_all_are_in_the_dataset(name, variant):
-    task = make_task(name, variant)
+    task = easiest(name, variant)
     whole = draw_splits(task, 150)
     plan = make_plan(task, {split.name: 150 for split in task.splits}, at_most=True)
     for split in task.splits:

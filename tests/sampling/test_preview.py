@@ -38,7 +38,7 @@ def test_the_description_has_all_there_is_to_know_before_generating(name, monkey
     for part in (task.title, task.summary, task.source, *task.variants.values()):
         assert part in text
     for split in task.splits:
-        assert re.search(rf"^{split.name} +{split.rows:,}  ", text, re.MULTILINE)
+        assert re.search(rf"^{split.name} +{split.rows:,}(  |$)", text, re.MULTILINE)
     for key in task.parameters.to_dict():
         assert re.search(rf"^{key} +\S", text, re.MULTILINE)
     for key in ("id", *task.columns):

@@ -17,11 +17,11 @@ from torch import Tensor
 from synthbench.tasks.base import Task
 from synthbench.tasks.form import NOT_ASKED
 from synthbench.training.forms.rows import Batch
-from synthbench.training.forms.texts import PlaceForm
+from synthbench.training.forms.texts import AnswerTokens
 from synthbench.training.models.output import Output
 
 
-class GeneratedTokens(PlaceForm):
+class GeneratedTokens(AnswerTokens):
     """An answer that is generated token by token: scores `(rows, width, outputs)`.
 
     Only models in which no place sees what follows it can learn this form. A row is right if all of
@@ -35,7 +35,6 @@ class GeneratedTokens(PlaceForm):
     def __init__(self, task: Task) -> None:
         super().__init__(task)
         self.metric = task.metrics[0]
-        self._allowed = {torch.device("cpu"): torch.tensor(self.tokens.answer_ids)}
 
     def loss(self, scores: Tensor, batch: Batch, smoothing: float = 0.0) -> Tensor:
         """The mean cross-entropy of answers and ends."""
@@ -46,13 +45,6 @@ class GeneratedTokens(PlaceForm):
         targets = _following(batch).targets
         wrong = (self.chosen(scores[:, :-1]) != targets) & (targets != NOT_ASKED)
         return (~wrong.any(dim=-1)).float()
-
-    def chosen(self, scores: Tensor) -> Tensor:
-        """The token with the highest score among the end and those of answers."""
-        if scores.device not in self._allowed:
-            self._allowed[scores.device] = self._allowed[torch.device("cpu")].to(scores.device)
-        allowed = self._allowed[scores.device]
-        return allowed[scores[..., allowed].argmax(dim=-1)]
 
     def answer_places(self, batch: Batch) -> Tensor:
         """What stands between the separator and the row's end."""

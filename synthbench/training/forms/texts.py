@@ -149,23 +149,12 @@ class TokenClasses(PlaceForm):
         )
 
 
-class MaskedTokens(PlaceForm):
-    """The question, then as many masks as the answer has tokens; read at these, all at once.
-
-    Among all tokens, those that an answer can have are chosen from.
-    """
-
-    name = "masked-lm"
+class AnswerTokens(PlaceForm):
+    """Chosen are, of all tokens, those that an answer can have; the end may be one of them."""
 
     def __init__(self, task: Task) -> None:
         super().__init__(task)
-        assert self.tokens.mask_id is not None
-        self._mask = self.tokens.mask_id
         self._allowed = {torch.device("cpu"): torch.tensor(self.tokens.answer_ids)}
-
-    def sizes(self, rows: Rows) -> dict[str, int]:
-        """Also the mask's id, for models that need to know where answers are read."""
-        return {**super().sizes(rows), "mask_id": self._mask}
 
     def chosen(self, scores: Tensor) -> Tensor:
         """The token with the highest score among those of answers."""
@@ -173,6 +162,21 @@ class MaskedTokens(PlaceForm):
             self._allowed[scores.device] = self._allowed[torch.device("cpu")].to(scores.device)
         allowed = self._allowed[scores.device]
         return allowed[scores[..., allowed].argmax(dim=-1)]
+
+
+class MaskedTokens(AnswerTokens):
+    """The question, then as many masks as the answer has tokens; read at these, all at once."""
+
+    name = "masked-lm"
+
+    def __init__(self, task: Task) -> None:
+        super().__init__(task)
+        assert self.tokens.mask_id is not None
+        self._mask = self.tokens.mask_id
+
+    def sizes(self, rows: Rows) -> dict[str, int]:
+        """Also the mask's id, for models that need to know where answers are read."""
+        return {**super().sizes(rows), "mask_id": self._mask}
 
     def answer_places(self, batch: Batch) -> Tensor:
         """The masks."""

@@ -246,7 +246,7 @@ def _in_blocks(
     def mixer(width: int) -> nn.Module:
         if model.reference.startswith(_OURS):
             return _make(name, functools.partial(made, width), read, own)
-        return ForeignMixer(make_foreign(functools.partial(made, width), read, own), width)
+        return ForeignMixer(make_foreign(functools.partial(made, width), read, own))
 
     vocabulary = {"vocabulary": sizes["vocabulary"]}
     return _make(name, functools.partial(Mixers, mixer=mixer), vocabulary, others)

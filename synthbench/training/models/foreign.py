@@ -140,12 +140,11 @@ class ForeignMixer(nn.Module):
     Args:
         layer: `forward(states)`; if it has an attribute `reads`, such as `("lengths",)`, its
             forward pass also gets these by name, see `backbones.block.MixerBlock`.
-        d_model: size of a state.
     """
 
-    def __init__(self, layer: nn.Module, d_model: int) -> None:
+    def __init__(self, layer: nn.Module) -> None:
         super().__init__()
-        self.layer, self._d_model = layer, d_model
+        self.layer = layer
         self.reads: tuple[str, ...] = _checked_reads(layer)
 
     def forward(self, states: Tensor, **context: Tensor | None) -> Tensor:
@@ -186,12 +185,12 @@ def line_of_theirs(model: nn.Module) -> str:
 
 
 @contextlib.contextmanager
-def naming_theirs(model: nn.Module, what: str) -> Iterator[None]:
-    """`naming` for a model of which a part is from elsewhere; errors of other models pass."""
+def naming_theirs(model: nn.Module) -> Iterator[None]:
+    """`naming` for the backward pass of a model with a part from elsewhere; others' errors pass."""
     if theirs(model) is None:
         yield
     else:
-        with naming(what, line_of_theirs(model)):
+        with naming("backward", line_of_theirs(model)):
             yield
 
 

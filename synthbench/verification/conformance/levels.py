@@ -10,6 +10,7 @@ from synthbench.errors import SynthbenchError
 from synthbench.generation.generate import generate
 from synthbench.sampling.plan import make_plan
 from synthbench.streaming import stream
+from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.base import Task
 from synthbench.tasks.registry import changed
 from synthbench.tasks.row_ids import are_held_out
@@ -46,8 +47,10 @@ def _check_rows(task: Task, out: Path) -> Problems:
     generate(task, out=out, rows=rows, workers=1, progress=False)
     problems = verify(out, fast=True, workers=1, progress=False).failures
     for split in task.splits:
-        batch = next(stream(task, split=split.name, batch_size=1))
-        prints = np.array([int(one, 16) for one in batch["id"]], np.uint64)
-        if not split.evaluation and are_held_out(prints).any():
-            problems.append(f"The stream of split {split.name} has a row that is held out.")
+        size = Rounds(task, split.name).size  # a stream makes a whole round for its first row
+        batch = next(stream(task, split=split.name, batch_size=size))
+        held_out = are_held_out(np.array([int(one, 16) for one in batch["id"]], np.uint64))
+        if (held_out != split.evaluation).any():
+            lacks = "not " if split.evaluation else ""
+            problems.append(f"The stream of split {split.name} has a row that is {lacks}held out.")
     return problems
