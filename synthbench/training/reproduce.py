@@ -61,7 +61,7 @@ def reproduce(
     Args:
         task: the task's name, for the variants and the parameters of the study; or the task, or the
             task in several variants.
-        profile: sizes of the recipes: "cpu" (two cores, at most 80 minutes a run), "paper", or
+        profile: sizes of the recipes: "cpu" (two cores, at most 90 minutes a run), "paper", or
             "quick" (a minute, for a first look; its figures mean nothing).
         study: "main", or the name of another of the task: an ablation, or another size.
         models: names of models, or your own, as in `train`; default: all of the study, or none

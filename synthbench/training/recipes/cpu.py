@@ -1,4 +1,4 @@
-"""The profile `cpu`: the papers' contrasts on two cores, in at most 80 minutes a run.
+"""The profile `cpu`: the papers' contrasts on two cores, in at most 90 minutes a run.
 
 Recipes and options are written as after `--recipe` and `--option` on the command line.
 """
