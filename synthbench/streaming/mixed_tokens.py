@@ -104,7 +104,7 @@ class MixedTokenBatches(Iterator[dict[str, Any]]):
         """The arrays of a batch, and the shape of a row in the widest task.
 
         They come from the first row of each task, so that batches without rows of a task have them,
-        too. Only `position_ids`, which some tasks lack, are in the batches of some alone.
+        too. For tasks without `position_ids` places are counted, if another task has them.
         """
         rows = [one.rows(0, 1) for one in self._parts.parts]
         names = [name for name in _FILLS if any(name in one for one in rows)]

@@ -150,7 +150,7 @@ class TokenClasses(PlaceForm):
 
 
 class AnswerTokens(PlaceForm):
-    """Chosen are, of all tokens, those that an answer can have; the end may be one of them."""
+    """Only tokens that an answer can have are chosen; in some forms its end is one of them."""
 
     def __init__(self, task: Task) -> None:
         super().__init__(task)
