@@ -140,13 +140,11 @@ def describe(name: str) -> Group:
 
 
 def _splits_table(facts: Mapping[str, Any]) -> Table:
-    """The splits with their rows, and with their buckets unless a split has a single one."""
-    head, lines = (
-        ["split", "rows"],
-        [[name, f"{one['rows']:,}"] for name, one in facts["splits"].items()],
-    )
-    buckets = [one["buckets"] for one in facts["splits"].values()]
-    if any(len(one) > 1 for one in buckets):
+    """The splits with their rows, and their buckets if rows are balanced over any."""
+    head = ["split", "rows"]
+    lines = [[name, f"{split['rows']:,}"] for name, split in facts["splits"].items()]
+    buckets = [split["buckets"] for split in facts["splits"].values()]
+    if any(one != ["all"] for one in buckets):
         head.append(facts["bucket_name"])
         lines = [[*line, span(ranges(one))] for line, one in zip(lines, buckets, strict=True)]
     return Table(head, lines, right=(1,))
