@@ -120,8 +120,7 @@ def describe(name: str) -> Group:
     """
     facts = task_facts(name)
     parameters = [
-        # A terminal breaks lines at spaces.
-        (key, _short_setting(one["default"]).replace(",", ", "), one["meaning"])
+        (key, _short_setting(one["default"]), one["meaning"])
         for key, one in facts["parameters"].items()
     ]
     return stack(
@@ -155,7 +154,7 @@ def _levels_table(facts: Mapping[str, Any]) -> Table:
     lines = []
     for level, chosen in facts["levels"].items():
         words = [f"{key}={_short_setting(one)}" for key, one in chosen.items()]
-        lines.append([level, " ".join(words) or "the defaults"])
+        lines.append([level, "; ".join(words) or "the defaults"])
     if (counted := facts["prompt_tokens"]) is None:
         return Table(("level", "parameters"), lines)
     for line in lines:
@@ -192,5 +191,5 @@ def setting(value: Any) -> str:
 
 
 def _short_setting(value: Any) -> str:
-    """The same with consecutive numbers as `1..5`."""
-    return setting(ranges(value) if isinstance(value, list | tuple) else value)
+    """The same with consecutive numbers as `1..5`, and with spaces, where terminals break lines."""
+    return ", ".join(ranges(value)) if isinstance(value, list | tuple) else setting(value)

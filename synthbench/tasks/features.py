@@ -19,7 +19,10 @@ Columns = Mapping[str, Column]
 
 
 def value(dtype: str) -> Column:
-    """A plain value, such as `int16`, `float32` or `string`; `bool`, but not as a label."""
+    """A plain value, such as `int16`, `float32` or `string`.
+
+    A label of `bool` needs a `read_answer` of its task.
+    """
     return scalar.Text() if dtype == "string" else scalar.Number(dtype)
 
 

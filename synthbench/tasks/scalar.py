@@ -34,7 +34,10 @@ _SHOWN_NAMES, _LISTED = 12, 16
 
 @dataclasses.dataclass(frozen=True)
 class Number(Column):
-    """Numbers, or booleans, of an Arrow type such as `int16`; a label is never a boolean."""
+    """Numbers, or booleans, of an Arrow type such as `int16`.
+
+    A label that is a boolean needs a `read_answer` of its task.
+    """
 
     dtype: str
 

@@ -78,6 +78,7 @@ def reproduce_suite(
     """
     if suite not in SUITES:
         raise unknown_name("suite", suite, SUITES)
+    # What `reproduce` checks, too, but only once the directory has been marked.
     check_whole_number("Seeds", seeds, least=1)
     check_workers(workers)
     check_computing(device, precision)
