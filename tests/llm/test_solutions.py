@@ -10,6 +10,7 @@ from synthbench.errors import UsageError
 from synthbench.sharing.export import export
 from synthbench.tasks.spec import task_of
 from tests.llm.test_rewards import TEXTS
+from tests.tasks.tiny_sources import write_sources
 
 
 def test_completions_are_the_worked_solutions_of_their_rows():
@@ -24,7 +25,8 @@ def test_completions_are_the_worked_solutions_of_their_rows():
             assert example["prompt"] == row["prompt"]
 
 
-def test_completions_of_a_mixture_and_of_images():
+def test_completions_of_a_mixture_and_of_images(tmp_path, monkeypatch):
+    monkeypatch.setenv("SYNTHBENCH_DATA", str(write_sources(tmp_path / "sources")))
     for row in llm.sft_examples(["ctl", "mqar"], limit=4, preset="small", solutions=True):
         assert len(row["completion"][0]["content"].splitlines()) > 1
         assert task_of(row["task"]).name in ("ctl", "mqar")
