@@ -140,3 +140,18 @@ def claim_output(path: Path, mark: str | None = None, ours: Collection[str] = ()
     if others:
         raise UsageError(f"{output} holds other files ({others[0]!r}); {remedy}.")
     return False
+
+
+def check_replaceable(output: Path) -> None:
+    """Make sure that a directory which is replaced as a whole is not the working directory.
+
+    Renaming would leave the caller's shell in a directory that is no longer there.
+
+    Raises:
+        UsageError: it is.
+    """
+    if output.exists() and output.samefile("."):
+        raise UsageError(
+            f"Output {str(output)!r} is the working directory, which cannot be replaced; "
+            "name another directory."
+        )

@@ -10,12 +10,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from synthbench.checks import usable_path
+from synthbench.checks import check_name, usable_path
 from synthbench.dataset.files import regular_file
 from synthbench.dataset.manifest import Manifest, SplitRecord, read_manifest
 from synthbench.dataset.parquet import read_batches
 from synthbench.dataset.staging_directory import is_being_replaced, old_of
-from synthbench.errors import DatasetError, UsageError, unknown_name
+from synthbench.errors import DatasetError, UsageError
 from synthbench.tasks.base import Task
 from synthbench.tasks.images.source_dirs import chosen_source_dirs
 from synthbench.tasks.images.task import ImageTask
@@ -127,8 +127,7 @@ class DatasetDirectory:
         """
         variants = self.manifest.variants
         name = next(iter(variants)) if name is None else name
-        if name not in variants:
-            raise unknown_name(f"variant in {self.path}", name, variants)
+        check_name(f"variant in {self.path}", name, variants)
         return name
 
     def split(self, variant: str, name: str) -> SplitRecord:
@@ -138,8 +137,7 @@ class DatasetDirectory:
             UsageError: there is no such variant or split.
         """
         splits = self.manifest.variants[self.variant(variant)]
-        if name not in splits:
-            raise unknown_name(f"split in {self.path}", name, splits)
+        check_name(f"split in {self.path}", name, splits)
         return splits[name]
 
     def batches(
@@ -162,8 +160,7 @@ class DatasetDirectory:
         features = columns_of(self.make_task(self.variant(variant)))
         names = list(features) if columns is None else list(dict.fromkeys(columns))
         for name in names:
-            if name not in features:
-                raise unknown_name(f"column of {self.manifest.task}", name, features)
+            check_name(f"column of {self.manifest.task}", name, features)
         types = {name: features[name].arrow for name in names}
         record, rows = self.split(variant, split), 0
         for shard in record.shards:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from synthbench.checks import claim_output
+from synthbench.checks import check_replaceable, claim_output
 from synthbench.dataset import staging_directory
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.files import (
@@ -65,7 +65,8 @@ def made_before(target: Path, command: dict[str, Any], overwrite: bool) -> Datas
         overwrite: whether to replace a finished dataset, whatever command made it.
 
     Raises:
-        UsageError: another run is at work there; `target` is another dataset, or something else.
+        UsageError: another run is at work there; `target` is another dataset, something else, or
+            the working directory.
         DatasetError: the dataset cannot be read, lacks a shard, or cannot be moved back.
     """
     if not staging_directory.repair(
@@ -74,6 +75,7 @@ def made_before(target: Path, command: dict[str, Any], overwrite: bool) -> Datas
         raise _at_work(target)
     there = finished(target)
     if there is None or overwrite:
+        check_replaceable(target)
         return None
     check_same_command(target, "dataset", there.manifest.command(), command)
     check_whole(there)

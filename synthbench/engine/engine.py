@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any, Generic, ParamSpec, Self, TypeVar, cast
 
-from synthbench.checks import check_whole_number
-from synthbench.errors import UsageError, unknown_name
+from synthbench.checks import check_name, check_whole_number
+from synthbench.errors import UsageError
 
 A = TypeVar("A", bound=tuple[object, ...])
 P = ParamSpec("P")
@@ -141,8 +141,7 @@ def check_engine(name: str, workers: int | None, scheduler: str | None) -> None:
     Raises:
         UsageError: the engine cannot be opened.
     """
-    if name not in ENGINES:
-        raise unknown_name("engine", name, ENGINES)
+    check_name("engine", name, ENGINES)
     check_workers(workers)
     if scheduler is not None and name != "dask":
         raise UsageError("A scheduler address needs engine 'dask'; add --engine dask.")

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from synthbench.checks import check_whole_number, usable_path
+from synthbench.checks import check_name, check_whole_number, usable_path
 from synthbench.dataset.digest import whole_chunks
 from synthbench.dataset.manifest import merged_tables
 from synthbench.engine.engine import check_engine
-from synthbench.errors import ParameterError, unknown_name
+from synthbench.errors import ParameterError
 from synthbench.sampling.plan import PRESETS, Plan, most_blocks, plan_rows
 from synthbench.sampling.seen import FingerprintSet
 from synthbench.tasks.base import Task
@@ -43,8 +43,7 @@ class Request:
 
     def __post_init__(self) -> None:
         check_engine(self.engine, self.workers, self.scheduler)
-        if self.preset not in PRESETS:
-            raise unknown_name("preset", self.preset, PRESETS)
+        check_name("preset", self.preset, PRESETS)
         if self.shard_rows is not None:
             check_whole_number("Shard rows", self.shard_rows, least=1)
 

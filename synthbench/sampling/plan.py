@@ -7,8 +7,8 @@ import functools
 from collections.abc import Mapping
 from fractions import Fraction
 
-from synthbench.checks import whole_number
-from synthbench.errors import ParameterError, UsageError, unknown_name
+from synthbench.checks import check_name, whole_number
+from synthbench.errors import ParameterError, UsageError
 from synthbench.sampling.blocks import list_candidates
 from synthbench.tasks.base import Split, Task
 from synthbench.tasks.returned import capacity_of, weights_of
@@ -100,8 +100,7 @@ def plan_rows(task: Task, preset: str, rows: Mapping[str, int] | None) -> Plan:
         ParameterError: more rows than exist.
     """
     wanted = check_rows(task, rows)
-    if preset not in PRESETS:
-        raise unknown_name("preset", preset, PRESETS)
+    check_name("preset", preset, PRESETS)
     sizes = {
         split.name: wanted.get(split.name) or _usual_rows(task, split, PRESETS[preset])
         for split in task.splits

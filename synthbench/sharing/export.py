@@ -13,11 +13,11 @@ from typing import Any
 
 from synthbench import __version__
 from synthbench.arguments import checked
-from synthbench.checks import claim_output, usable_path
+from synthbench.checks import check_name, check_replaceable, claim_output, usable_path
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.files import write_json
 from synthbench.dataset.staging import check_whole
-from synthbench.errors import SynthbenchError, UsageError, unknown_name
+from synthbench.errors import SynthbenchError, UsageError
 from synthbench.llm.mixtures import check_mixable
 from synthbench.llm.prompts import why_not_askable, why_not_text
 from synthbench.llm.request_fields import check_request_fields
@@ -148,8 +148,7 @@ def export(
         >>> sorted(sizes)
         ['default/test.jsonl', 'export.json']
     """
-    if to not in FORMATS:
-        raise unknown_name("format", to, FORMATS)
+    check_name("format", to, FORMATS)
     form = FORMATS[to]
     output = usable_path("Output", out).resolve()  # a link stays, and what it names is replaced
     prompts = PromptOptions(shots, system, limit, offset, model, dict(request or {}), solutions)
@@ -274,12 +273,7 @@ def _check_output(output: Path, dataset: DatasetDirectory, form: Format, overwri
         if output.is_relative_to(home):
             raise UsageError(f"Output {name} lies in the dataset itself; name a path outside it.")
         there = claim_output(output, MARKER)
-        # Renaming would leave the caller's shell in a directory that is no longer there.
-        if output.exists() and output.samefile("."):
-            raise UsageError(
-                f"Output {name} is the working directory, which cannot be replaced; "
-                "name another directory."
-            )
+        check_replaceable(output)
     if there and not overwrite:
         raise UsageError(f"Output {name} holds an earlier export; replace it with --overwrite.")
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from synthbench.checks import check_name
 from synthbench.errors import ParameterError, UsageError, unknown_name
 from synthbench.text.lines import LONGEST_LINE, is_one_line, short
 
@@ -50,8 +51,7 @@ class Parameters:
         fields = {field.name: field for field in dataclasses.fields(cls)}
         chosen = {}
         for name, given in values.items():
-            if name not in fields:
-                raise unknown_name("parameter", name, fields)
+            check_name("parameter", name, fields)
             chosen[name] = read_value(f"Parameter {name}", given, fields[name].default)
         return cls(**chosen)
 

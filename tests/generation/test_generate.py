@@ -156,19 +156,22 @@ def test_a_place_that_cannot_be_used_is_refused_before_any_work(tmp_path, number
     (tmp_path / "file").write_text("mine")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "notes.txt").write_text("mine")
-    before = files(tmp_path)
+    (tmp_path / "home").mkdir()
+    monkeypatch.chdir(tmp_path / "home")
+    before, there = files(tmp_path), names(tmp_path)
     for place, text in [
         ("file", "is a file"),
         ("file/below", "cannot be written: Not a directory"),
         ("full", r"holds other files \('notes.txt'\)"),
         ("/proc/nothing/here", "cannot be written"),
         ("/", "holds other files"),
+        ("home", "is the working directory, which cannot be replaced"),
     ]:
         for overwrite in (False, True):
             with pytest.raises(UsageError, match=text):
                 make(tmp_path / place, overwrite=overwrite)
     assert not drawn
-    assert files(tmp_path) == before
+    assert (files(tmp_path), names(tmp_path)) == (before, there)
 
 
 def test_an_empty_directory_or_a_link_to_one_will_do(tmp_path, whole):

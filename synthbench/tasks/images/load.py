@@ -23,7 +23,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from synthbench.checks import needs
+from synthbench.checks import check_name, needs
 from synthbench.errors import (
     DatasetError,
     MissingSourceError,
@@ -296,8 +296,7 @@ def fetch(kind: str, root: Path) -> Path:
         UsageError: an unknown source.
         SynthbenchError: torchvision is not installed, or the download failed.
     """
-    if kind not in TITLES:
-        raise unknown_name("source", kind, TITLES)
+    check_name("source", kind, TITLES)
     title, folder = TITLES[kind], _FOLDERS[kind]
     if (root / folder).exists():
         return root / folder

@@ -20,7 +20,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.errors import ParameterError, unknown_name
+from synthbench.checks import check_name
+from synthbench.errors import ParameterError
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split, TextTask, parameter
 from synthbench.tasks.column import Column
 from synthbench.tasks.features import class_label, value
@@ -70,8 +71,7 @@ class ExpressionParameters(Parameters):
         if self.p_op != 0.0 and not 0.001 <= self.p_op <= 0.999:
             raise ParameterError(f"Parameter p_op={self.p_op}: allowed are 0, or 0.001 to 0.999.")
         for name in self.operators:
-            if name not in self.all_operators:
-                raise unknown_name("operator", name, self.all_operators)
+            check_name("operator", name, self.all_operators)
         if not self.operators or len(set(self.operators)) < len(self.operators):
             raise ParameterError(f"Parameter operators={','.join(self.operators)}: name each once.")
         # Refuse depths that no tree can have.
