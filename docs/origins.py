@@ -63,7 +63,7 @@ def held(comparison: Mapping[str, Any]) -> str:
     golden trainings were with the code of this commit.
     """
     if (then := comparison.get("held")) is None:
-        return "It was not held against the golden trainings."
+        return "It was not held against today's code."
     golden = json.loads(_GOLDEN.read_text(encoding="utf-8"))["losses"]
     changed = [
         model
@@ -75,8 +75,9 @@ def held(comparison: Mapping[str, Any]) -> str:
     if changed and then["same_rows"]:
         return f"{stored}the code of {', '.join(changed)} has changed since."
     if changed:
-        return f"{stored}{rows}, and golden trainings on it ({', '.join(changed)}) other losses."
-    same = "in the golden trainings that code and today's have the same losses"
+        models = ", ".join(changed)
+        return f"{stored}{rows}, and short test trainings on it ({models}) give other losses."
+    same = "with that code and today's, short test trainings give the same losses"
     return f"{stored}{same}{'' if then['same_rows'] else f', but {rows}'}."
 
 

@@ -140,7 +140,9 @@ def _cell(comparison: Comparison, entry: Line, curves: str) -> str:
     if figure["published"]:
         told.append(f"paper: {figure['published']['mean']:.2f}")
     mark = "*" * bool(states) + _SINGLE * single
-    shown = f'title="{escape("; ".join(told))}">{figure["mean"]:.2f}{mark}'
+    have, runs = sum(value is not None for value in figure["values"]), len(figure["values"])
+    share = f" <small>{have}/{runs}</small>" if have < runs else ""
+    shown = f'title="{escape("; ".join(told))}">{figure["mean"]:.2f}{mark}{share}'
     if entry["variant"] in (one["variant"] for one in drawn_models(comparison)):
         page = curves.format(task=comparison["task"])
         place = f"{page}#{curve_anchor(comparison, entry['variant'])}"

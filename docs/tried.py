@@ -80,12 +80,13 @@ def pooled(group: Iterable[Trial]) -> list[dict[str, Any]]:
 def reversals(group: Iterable[Trial]) -> list[tuple[Contrast, float, float, str]]:
     """The contrasts that settings of one size reverse, with our two figures and what weakens them.
 
-    Only models whose figures stood in one place are compared, because they were meant to be.
+    Models whose figures stood in one place were meant to be compared. Where these reverse nothing,
+    all settings are compared, and of each contrast the pair that differs most is given.
     """
-    found = []
+    together: list[tuple[Contrast, float, float, str]] = []
+    apart: dict[Contrast, tuple[Contrast, float, float, str]] = {}
     for one, other in itertools.permutations(pooled(group), 2):
-        if not set(one["places"]) & set(other["places"]):
-            continue
+        in_one_place = bool(set(one["places"]) & set(other["places"]))
         for contrast in CONTRASTS:
             if (contrast.task, contrast.variant) != (one["task"], one["variant"]):
                 continue
@@ -94,9 +95,14 @@ def reversals(group: Iterable[Trial]) -> list[tuple[Contrast, float, float, str]
             higher, lower = (_mean(trial, contrast.measure) for trial in (one, other))
             if contrast.metric in _NO_SHARES or None in (higher, lower):
                 continue
-            if contrast.study == "main" and lower - higher > _REVERSED:
-                found.append((contrast, higher, lower, _weakness(one["runs"], other["runs"])))
-    return found
+            if contrast.study != "main" or lower - higher <= _REVERSED:
+                continue
+            weakness = _weakness(one["runs"], other["runs"])
+            if in_one_place:
+                together.append((contrast, higher, lower, weakness))
+            elif contrast not in apart or lower - higher > apart[contrast][2] - apart[contrast][1]:
+                apart[contrast] = (contrast, higher, lower, f"{weakness}, not of one day")
+    return together or list(apart.values())
 
 
 def _weakness(*both: Sequence[Mapping[str, Any]]) -> str:

@@ -133,7 +133,8 @@ def test_a_cell_of_the_matrix_leads_to_a_curve_if_one_is_drawn_and_marks_what_is
         for anchor in re.findall(r'id="([\w-]+)"', chart)
     }
     cells = re.findall(
-        r'"--share: ([\d.]+)"><(?:a href="(.*?)"|span) title="(.*?)">([\d.]+)(\*?)(\u2020?)<',
+        r'"--share: ([\d.]+)"><(?:a href="(.*?)"|span) title="(.*?)">([\d.]+)(\*?)(\u2020?)'
+        r"(?: <small>\d+/\d+</small>)?<",
         docs("overview").matrix(comparisons),
     )
     assert len(cells) > 30
@@ -145,6 +146,7 @@ def test_a_cell_of_the_matrix_leads_to_a_curve_if_one_is_drawn_and_marks_what_is
         assert abs(float(share) - float(shown)) < 0.01
         assert bool(marked) == ("not fitted in" in told or "not trained to the end" in told)
     assert len({bool(marked) for *_, marked, _ in cells}) == 2
+    assert "1.00* <small>6/20</small>" in docs("overview").matrix(comparisons), "heat on parity"
     matrix = docs("overview").matrix(comparisons)
     tasks, columns = matrix.split("</tr>")[:2]
     names = [

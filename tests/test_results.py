@@ -1,8 +1,11 @@
 """The tables of results, made from files."""
 
 import json
+import math
+import re
 
 import pytest
+from scipy import stats
 
 from docs.origins import held, since
 from docs.recipes import recipe_differences
@@ -17,7 +20,8 @@ from docs.results import (
 from synthbench import __version__
 from synthbench.errors import DatasetError
 from synthbench.training.comparison import fit_words
-from synthbench.training.contrasts import CONTRASTS
+from synthbench.training.contrasts import CONTRASTS, judge
+from synthbench.training.significance import holm
 from synthbench.training.train_fit import FITTED, NOT_FITTED
 from tests.support import ROOT
 
@@ -104,7 +108,7 @@ def test_each_comparison_has_a_table_with_parameters_seeds_and_rows(results):
     assert (
         "`synthbench reproduce ctl --profile cpu`: all runs together 1,100 s, 61 s with 2 at once, "
         f"A processor, PyTorch 2.4, synthbench {__version__}. "
-        "It was not held against the golden trainings. "
+        "It was not held against today's code. "
         "The recipe has changed since: `steps` of `ndr`, `options` of `ndr`. "
         "The command makes 48 runs; 4 are here."
     ) in lines
@@ -189,12 +193,12 @@ def test_a_result_names_all_machines_and_commits_of_its_runs_and_another_version
 @pytest.mark.parametrize(
     "losses, same_rows, words",
     [
-        (GOLDEN["ndr"], True, "that code and today's have the same losses."),
+        (GOLDEN["ndr"], True, "that code and today's, short test trainings give the same losses."),
         (GOLDEN["ndr"], False, "but the stream has other rows of the same distribution today."),
         ([one * (1 + 1e-6) for one in GOLDEN["ndr"]], True, "the same losses."),
         ([one * 1.01 for one in GOLDEN["ndr"]], True, "the code of ndr has changed since."),
         (GOLDEN["ndr"][:5], True, "the code of ndr has changed since."),
-        ([1.0] * 10, False, "today, and golden trainings on it (ndr) other losses."),
+        ([1.0] * 10, False, "today, and short test trainings on it (ndr) give other losses."),
     ],
 )
 def test_a_result_says_whether_todays_code_still_makes_it(losses, same_rows, words):
@@ -213,6 +217,37 @@ def test_a_result_names_the_runs_whose_stream_has_other_rows_today():
     assert "losses, but the stream has other rows" in held(made)
     made["models"][0]["runs"][1]["commit"] = "0123456789"
     assert "losses, but for `ndr` with seed 0 the stream has other rows" in held(made)
+
+
+def test_the_page_tells_which_contrasts_another_test_would_not_find():
+    """Welch's test, with the variance of each mean raised to that of the rows."""
+    found = []
+    for one in read_comparisons(STORED):
+        findings = judge(one)
+        for table in dict.fromkeys(each.contrast.table for each in findings):
+            of_table = [each for each in findings if each.contrast.table == table]
+            means = [each for each in of_table if each.p is not None and _is_of_means(each)]
+            untested = sum(each.state == NOT_FITTED for each in of_table)
+            for each, p in zip(means, holm(list(map(_welch, means)), untested), strict=True):
+                if (p < 0.05) != (each.p < 0.05):
+                    found.append(f"{p:.2g}")
+    page = (ROOT / "docs/pages/results/index.md").read_text(encoding="utf-8")
+    (told,) = re.findall(r"By it seven contrasts .*? Contrasts that", page)
+    assert sorted(re.findall(r"0\.\d+", told)) == sorted(found)
+
+
+def _is_of_means(finding):
+    return finding.contrast.metric != "eureka_ratio"
+
+
+def _welch(finding):
+    parts = [
+        (max(one.seed_variance, one.row_variance), len(one.values) - 1) for one in finding.figures
+    ]
+    variance = sum(part for part, _ in parts)
+    freedom = variance**2 / sum(part**2 / of for part, of in parts)
+    first, second = (one.mean for one in finding.figures)
+    return 2 * stats.t.sf(abs(first - second) / math.sqrt(variance), freedom)
 
 
 def test_what_is_no_comparison_is_refused_by_name(tmp_path):
@@ -235,7 +270,7 @@ def test_a_model_that_is_not_fitted_is_marked_in_the_table_in_pictures_and_in_se
 
 @pytest.mark.parametrize(
     "share, words, drawn",
-    [(0.755, "not fitted", True), (0.77, "not trained to the end", False)],
+    [(0.755, "one seed", True), (0.77, "one seed not trained to the end", False)],
 )
 def test_twice_the_steps_say_whether_a_model_was_trained_to_the_end(share, words, drawn, tmp_path):
     made = comparison(variants=("forward",), states=(NOT_FITTED, NOT_FITTED))
@@ -249,7 +284,7 @@ def test_twice_the_steps_say_whether_a_model_was_trained_to_the_end(share, words
     (tmp_path / "tried").mkdir()
     (tmp_path / "tried" / "ctl.json").write_text(json.dumps([longer]), encoding="utf-8")
     (read,) = read_comparisons(tmp_path)
-    marked = f"0.750, {words} in 100 steps (one seed: 0.750, in 200 steps {share:.3f})"
+    marked = f"0.750, not fitted in 100 steps ({words}: 0.750, in 200 steps {share:.3f})"
     assert marked in results_section([read])
     assert bool(drawn_models(read)) == drawn
 

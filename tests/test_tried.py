@@ -19,12 +19,12 @@ def tried(monkeypatch):
     sys.modules.pop("tried", None)
 
 
-def setting(model, test, training=None, date="2026-11-24", source="a file", **parameters):
+def setting(model, test, training=None, date="2026-11-24", source="a file", steps=9, **parameters):
     fitted = None if training is None else training >= 0.99
     run = {"seed": 0, "training": training, "fitted": fitted, "figures": {"test": test}}
     return {
         **{"task": "arithmetic", "variant": "default", "model": model, "parameters": parameters},
-        **{"rows": {}, "stream": True, "recipe": {"model": model, "steps": 9, "options": {}}},
+        **{"rows": {}, "stream": True, "recipe": {"model": model, "steps": steps, "options": {}}},
         **{"runs": [run], "source": source, "date": date},
     }
 
@@ -49,9 +49,18 @@ def test_sizes_at_which_the_papers_order_is_reversed_stand_first(tried):
     assert "| 2026-11-24 | `lstm` | 9 | 1 | 0.500, not fitted | 0.898 |" in text
 
 
-def test_figures_from_two_places_are_not_compared(tried):
+def test_figures_from_two_places_are_compared_where_those_of_one_place_reverse_nothing(tried):
     trials = [setting("ndr", 0.5), setting("lstm", 0.9, source="another file")]
-    assert "**Reversed**" not in tried.tried_section(trials)
+    apart = "`lstm` 0.900 (paper: 0.74) is above `ndr` 0.500 (paper: 0.98), one seed each, not of"
+    assert tried.tried_section(trials).count(f"**Reversed**, test: {apart} one day.") == 1
+    # The pair that differs most stands for all settings of the two models.
+    longer = [setting("ndr", 0.6, steps=18), setting("lstm", 0.8, source="a third file", steps=18)]
+    assert tried.tried_section([*longer, *trials]).count("**Reversed**") == 1
+    assert apart in tried.tried_section([*longer, *trials])
+    together = [setting("ndr", 0.6, steps=18), setting("lstm", 0.8, steps=18)]
+    text = tried.tried_section([*trials[1:], *together])
+    assert text.count("**Reversed**") == 1
+    assert "`lstm` 0.800 (paper: 0.74) is above `ndr` 0.600 (paper: 0.98), one seed each." in text
 
 
 def test_runs_of_a_setting_are_one_line_wherever_they_were_made(tried):

@@ -296,12 +296,12 @@ def fit_words(model: Json) -> list[str]:
     words = [cell(metric, figure, None)]
     if unfitted := sum(fit["state"] != FITTED for fit in fits):
         which = "" if unfitted == runs else f"{unfitted} of {runs} "
-        state, seen = NOT_FITTED, ""
+        seen = ""
         if longer := model.get("doubled"):
             single, double = longer["single"], longer["doubled"]
-            state = UNFINISHED if rises(single, double) else NOT_FITTED
+            seed = f"one seed {UNFINISHED}" if rises(single, double) else "one seed"
             share = ", share of the variance" if metric == "mse" else ""
-            seen = f" (one seed{share}: {single:.3f}, in {longer['steps']:,} steps {double:.3f})"
+            seen = f" ({seed}{share}: {single:.3f}, in {longer['steps']:,} steps {double:.3f})"
         steps = max(run["steps"] for run in model["runs"])
-        words.append(f"{which}{state} in {steps:,} steps{seen}")
+        words.append(f"{which}{NOT_FITTED} in {steps:,} steps{seen}")
     return words

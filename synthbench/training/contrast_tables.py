@@ -84,6 +84,8 @@ def unlike(finding: Finding) -> str:
     if not finding.figures:
         return ""
     if not finding.unlike:
-        return "the models alone"
+        first, second = finding.parameters
+        sizes = f", of {first:,} and {second:,} parameters" if first != second else ""
+        return f"the models alone{sizes}"
     named, more = finding.unlike[:_NAMED], len(finding.unlike) - _NAMED
     return f"recipes: {', '.join(named)}" + (f" and {more} more" if more > 0 else "")

@@ -81,6 +81,7 @@ class Finding:
         p: the chance of a difference as large if there were none, corrected by Holm's procedure for
             the contrasts of one table; None if it was not tested.
         unlike: in what the recipes differ besides the models; empty if in nothing.
+        parameters: the number of parameters of either model; 0 if there are no runs.
     """
 
     contrast: Contrast
@@ -89,6 +90,7 @@ class Finding:
     figures: tuple[MeanOfRuns, ...] = ()
     p: float | None = None
     unlike: tuple[str, ...] = ()
+    parameters: tuple[int, int] = (0, 0)
 
 
 def derive(studies: Iterable[Study]) -> tuple[Contrast, ...]:
@@ -127,7 +129,9 @@ def judge(comparison: Mapping[str, Any]) -> list[Finding]:
 
     Means over seeds are compared by Welch's test, numbers of runs by Fisher's exact test; both are
     two-sided and corrected for the number of contrasts of one table (Holm). A model that has not
-    learned its training rows shows nothing; a Eureka-moment counts whether it has or not.
+    learned its training rows shows nothing, but its contrasts count in that number, so that fewer
+    fitted runs do not make the others more significant. A Eureka-moment counts whether a run is
+    fitted or not.
     """
     of_task = [one for one in CONTRASTS if one.task == comparison["task"]]
     of_paper = comparison["study"] in {one.study for one in of_task}
@@ -135,12 +139,11 @@ def judge(comparison: Mapping[str, Any]) -> list[Finding]:
     findings = [_compare(one, comparison) for one in of_task if one.study == study]
     findings = [one for one in findings if of_paper or one.state != NOT_RUN]
     for table in dict.fromkeys(one.contrast.table for one in findings):
-        tested = [
-            place
-            for place, one in enumerate(findings)
-            if one.p is not None and one.contrast.table == table
-        ]
-        corrected = holm([p for place in tested if (p := findings[place].p) is not None])
+        places = [place for place, one in enumerate(findings) if one.contrast.table == table]
+        tested = [place for place in places if findings[place].p is not None]
+        untested = sum(findings[place].state == UNFITTED for place in places)
+        chances = [p for place in tested if (p := findings[place].p) is not None]
+        corrected = holm(chances, untested)
         for place, p in zip(tested, corrected, strict=True):
             first, second = (figure.mean for figure in findings[place].figures)
             order = SAME if first > second else REVERSED
@@ -159,7 +162,11 @@ def _compare(contrast: Contrast, comparison: Mapping[str, Any]) -> Finding:
         _mean_of_runs(line["measures"][contrast.measure], measure) for line in lines if line
     )
     profile = comparison["profile"]
-    common = {"profile": profile, "unlike": unlike(lines[0], lines[1])}
+    common = {
+        "profile": profile,
+        "unlike": unlike(lines[0], lines[1]),
+        "parameters": (lines[0]["model_parameters"], lines[1]["model_parameters"]),
+    }
     fewest = min(len(figure.values) for figure in figures)
     if not fewest:  # no run had a moment, so nothing is known of when it comes
         return Finding(contrast, UNFITTED, profile)

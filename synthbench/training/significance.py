@@ -140,15 +140,17 @@ def fisher(first: int, runs: int, second: int, others: int) -> float:
     return sum(way for way in ways.values() if way <= ways[first]) / math.comb(runs + others, total)
 
 
-def holm(chances: Sequence[float]) -> list[float]:
+def holm(chances: Sequence[float], untested: int = 0) -> list[float]:
     """The p of several tests, corrected for their number, in the same order.
+
+    `untested` more tests were planned and not made; they count as if they had found nothing.
 
     Source: Holm, A simple sequentially rejective multiple test procedure (1979).
     """
     corrected = [0.0] * len(chances)
-    largest = 0.0
+    number, largest = len(chances) + untested, 0.0
     for rank, place in enumerate(sorted(range(len(chances)), key=lambda one: chances[one])):
-        largest = max(largest, min(1.0, (len(chances) - rank) * chances[place]))
+        largest = max(largest, min(1.0, (number - rank) * chances[place]))
         corrected[place] = largest
     return corrected
 

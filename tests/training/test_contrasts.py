@@ -46,6 +46,7 @@ def line(model, values, states=(), variant="forward", **options):
         "model": model,
         "variant": variant,
         "recipes": [recipe],
+        "model_parameters": 500,
         "measures": {
             name: {"values": list(values), "published": published} for name in ("iid", "test")
         },
@@ -164,6 +165,15 @@ def test_p_is_corrected_for_the_contrasts_of_the_table():
     assert alone < among <= 1
 
 
+def test_contrasts_that_are_not_fitted_count_in_the_correction():
+    """Otherwise a run that is not fitted would make other contrasts more significant."""
+    two = line("ndr", [0.9, 0.8, 0.85]), line("transformer", [0.6, 0.65, 0.5])
+    third = [0.3, 0.7, 0.5]
+    fitted, unfitted = line("lstm", third), line("lstm", third, [NOT_FITTED])
+    alone, with_third, with_unfitted = (found(*two, *more).p for more in ([], [fitted], [unfitted]))
+    assert alone < with_third <= with_unfitted <= 1
+
+
 def test_the_parts_of_a_table_are_corrected_together():
     """Table II has columns of training and of test: two contrasts, one table."""
     published = ({"source": "Counting, table II (training)"}, {"source": "Counting, table II"})
@@ -272,6 +282,14 @@ def test_a_contrast_of_one_part_differs_in_nothing_but_the_model():
     longer = line("transformer-relative-gate", [1.0], dropout=0.5)
     longer["recipes"][0]["steps"] = 20
     assert unlike(relative, longer) == ("steps",)
+
+
+def test_models_alone_of_different_sizes_say_so():
+    small, large = line("ndr", [0.9] * 3), line("transformer", [0.1] * 3)
+    assert "| the models alone |" in contrasts_markdown(judge(comparison(small, large)))
+    large["model_parameters"] = 43_458
+    sizes = "| the models alone, of 500 and 43,458 parameters |"
+    assert sizes in contrasts_markdown(judge(comparison(small, large)))
 
 
 def test_tables_say_how_many_contrasts_are_in_which_state_and_name_those_reversed():
