@@ -25,6 +25,7 @@ from synthbench.auditing.variant import AuditedVariant, draw_samples, scan_split
 from synthbench.checks import needs
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.engine.open import open_engine
+from synthbench.errors import DatasetError, SynthbenchError
 from synthbench.text.progress import Bar, progress_bar
 from synthbench.text.tables import render, stack, styled
 
@@ -128,9 +129,15 @@ def audit(
         for name in names:
             try:
                 audited[name] = _audit_variant(opened, name, compared[name], bar)
-            except (KeyError, ValueError):
-                compared[name].result()  # says which rows are not valid for the task
+            except SynthbenchError:
                 raise
+            except (ArithmeticError, LookupError, ValueError) as error:
+                compared[name].result()  # may say which rows are not valid for the task
+                raise DatasetError(
+                    f"{opened.path}: variant {name!r} cannot be audited "
+                    f"({type(error).__name__}: {error}); `synthbench verify` names rows that are "
+                    "not valid."
+                ) from error
     return Audit(manifest.task, manifest.seed, manifest.parameters, __version__, audited)
 
 

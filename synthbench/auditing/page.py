@@ -11,6 +11,7 @@ from synthbench.auditing.audit import Audit
 from synthbench.auditing.sections import Section, leaked, variant_sections, verdict
 from synthbench.checks import claim_output, usable_path
 from synthbench.dataset.files import write_text
+from synthbench.dataset.output import check_writable
 from synthbench.errors import UsageError
 from synthbench.text.tables import escaped
 
@@ -21,9 +22,11 @@ def report_directory(out: str | Path, overwrite: bool) -> Path:
     """The directory that a report is written to, checked before the audit starts.
 
     Raises:
-        UsageError: `out` is a file, holds other files, or has a report and `overwrite` is false.
+        UsageError: `out` is a file, cannot be written, holds other files, or has a report and
+            `overwrite` is false.
     """
     directory = usable_path("Output", out)
+    check_writable(directory)
     if claim_output(directory, PAGE, ours=[DATA]) and not overwrite:
         name = repr(str(directory))
         raise UsageError(f"Output {name} has a report already; --overwrite replaces it.")

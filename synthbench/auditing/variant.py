@@ -226,6 +226,10 @@ def _scan_batch(subject: AuditedVariant, columns: Columns) -> SplitScan:
     contents = fingerprints(task, task.parse(columns))
     label = columns.get("label")
     whole = label is not None and pa.types.is_integer(label.type)
+    if whole and task.labels is not None:
+        least, most = pc.min_max(label).as_py().values()
+        if least is not None and not 0 <= least <= most < len(task.labels):
+            raise ValueError(f"labels {least} to {most}, allowed are 0 to {len(task.labels) - 1}")
     images = task.source_images(columns) if isinstance(task, ImageTask) else np.zeros(0, np.uint64)
     wrong = pc.not_equal(columns["id"], ids(contents)).fill_null(True)
     return SplitScan(
@@ -244,6 +248,13 @@ def _scan_batch(subject: AuditedVariant, columns: Columns) -> SplitScan:
 def _id_codes(column: pa.Array) -> NDArray[np.uint64]:
     try:
         return read_ids(column)
-    except ValueError:  # malformed ids are compared as text
-        texts = np.array([text or "" for text in column.to_pylist()], np.bytes_)
-        return hash_rows(texts.view(np.uint8).reshape(len(texts), -1))
+    except ValueError:
+        return np.array([_id_code(one) for one in column.to_pylist()], np.uint64)
+
+
+def _id_code(text: str | None) -> int:
+    """The code of one id; a malformed one is compared as text."""
+    try:
+        return int(read_ids(pa.array([text], pa.string()))[0])
+    except ValueError:
+        return int(hash_rows(np.frombuffer((text or "-").encode(), np.uint8)[np.newaxis])[0])

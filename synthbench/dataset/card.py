@@ -36,6 +36,8 @@ from synthbench.tasks.optional_modules import optional_function, text_beside
 from synthbench.tasks.row_ids import columns_of
 
 LICENSE = "apache-2.0"
+#: Sections of a card's prose with figures of the task's defaults.
+_OF_DEFAULTS = ("Results", "How rows are drawn")
 
 
 def write_card(directory: Path, manifest: Manifest, tasks: Sequence[Task]) -> None:
@@ -161,6 +163,9 @@ def _dataset_info(manifest: Manifest, task: Task) -> dict[str, Any]:
 def _body(manifest: Manifest, tasks: Sequence[Task], samples: Sequence[str]) -> str:
     first = tasks[0]
     intro, sections = split_prose(prose(first))
+    for title in _OF_DEFAULTS:
+        if title in sections and (remark := _other_than_defaults(manifest, first)):
+            sections[title] = f"{remark}\n\n{sections[title]}"
     splits = [splits_table(task, manifest.variants[task.variant]) for task in tasks]
     titles = [f"**{task.variant}**: {task.variants[task.variant]}" for task in tasks]
     parts = [f"# {first.title}", intro, samples[0], "## Loading", loading(manifest, first)]
@@ -182,6 +187,20 @@ def _body(manifest: Manifest, tasks: Sequence[Task], samples: Sequence[str]) -> 
     }
     parts += [fold(title, text) for title, text in folded.items() if text]
     return "\n\n".join(parts) + "\n"
+
+
+def _other_than_defaults(manifest: Manifest, task: Task) -> str:
+    """What to say above prose with figures of the task's defaults; empty where they are these."""
+    changed = [f"{name}={setting(value)}" for name, value in task.parameters.changed().items()]
+    rows = manifest.variants[task.variant]
+    changed += [
+        f"{name} of {record.rows:,} rows"
+        for name, record in rows.items()
+        if record.rows != task.split(name).rows
+    ]
+    if not changed:
+        return ""
+    return f"*This is of the task with its defaults; this dataset has {', '.join(changed)}.*"
 
 
 def origins_of(tasks: Sequence[Task]) -> tuple[Origin, ...]:

@@ -233,11 +233,12 @@ def _uneven_buckets(task: Task, splits: Mapping[str, SplitRecord], named: bool) 
     for split in map(task.split, splits):
         counts = splits[split.name].buckets
         even = len(set(task.bucket_weights(split))) == 1
-        if even and min(counts.values()) < 0.9 * max(counts.values()):
+        few, many = min(counts.values()), max(counts.values())
+        if even and few < 0.9 * many and few < many - 1:  # one more is the rest of a division
             least = min(counts, key=counts.__getitem__)
             where = f"{task.variant}/{split.name}" if named else split.name
             yield (
                 f"{where} is unbalanced: {task.bucket_name} {_plain(least)} has only "
-                f"{counts[least]:,} rows, because no more distinct rows exist; others have up to "
-                f"{max(counts.values()):,}. The mean over rows is not the mean over buckets."
+                f"{few:,} {'row' if few == 1 else 'rows'}, because no more distinct rows exist; "
+                f"others have up to {many:,}. The mean over rows is not the mean over buckets."
             )

@@ -17,6 +17,23 @@ from synthbench.dataset.staging_directory import LOCK, hold, staging_of
 from synthbench.errors import DatasetError, UsageError
 
 
+def check_writable(output: Path) -> None:
+    """Refuse a path behind a file, or in a directory that is read-only.
+
+    Raises:
+        UsageError: says which of these it is.
+    """
+    target = output.resolve()
+    nearest = next(path for path in (target, *target.parents) if path.exists())
+    wrong = ""
+    if not nearest.is_dir():
+        wrong = "is a file"
+    elif not os.access(nearest, os.W_OK | os.X_OK):
+        wrong = "is read-only"
+    if wrong:
+        raise UsageError(f"Output {str(output)!r} cannot be written: {str(nearest)!r} {wrong}.")
+
+
 class OutputDirectory:
     """A directory that a command writes.
 
@@ -69,11 +86,7 @@ class OutputDirectory:
                 raise UsageError(
                     f"Output {name} {lies} {str(path)!r}; name a directory outside it."
                 )
-        nearest = next(path for path in above if path.exists())
-        if not nearest.is_dir():
-            raise UsageError(f"Output {name} cannot be written: {str(nearest)!r} is a file.")
-        if not os.access(nearest, os.W_OK | os.X_OK):
-            raise UsageError(f"Output {name} cannot be written: {str(nearest)!r} is read-only.")
+        check_writable(self.path)
 
     def check_same(self, what: str, there: dict[str, Any], asked: dict[str, Any]) -> None:
         """Check that what is here was made by the command that is asked for.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+from collections.abc import Collection
 from typing import Any
 
 from synthbench.evaluation.answer_terms import hedge_end, is_denied
@@ -21,6 +22,10 @@ _BETWEEN = ",;|[](){}\"'`*$\\"
 _REASON = re.compile(
     r"\s*\(|[.;]\s|,\s+(?=[a-z])|\s[—–-]\s(?!\s*\d)|\s+(?:because|since|as|which)\b", re.IGNORECASE
 )
+#: Before the last token of a list of numbers: "3, 13, and 59".
+_AND = re.compile(r"(?<=\d),?\s+and\s+(?=\d)")
+#: Lists each in a line of its own.
+_ROWS = re.compile(r"(?:\[[^\[\]]*\],?[ \t]*\n\s*)+\[[^\[\]]*\]")
 #: What a sentence says before its answer.
 _SAID = re.compile(r"(?:[:=≡→]|\b(?:is|are|get|gives?|equals|makes)\b)", re.IGNORECASE)
 _NOT, _BUT = (re.compile(rf"\b{word}\b", re.IGNORECASE) for word in ("not", r"but(?:\s+rather)?"))
@@ -53,7 +58,7 @@ def _lines(text: str) -> list[str]:
 
 def _trimmed(text: str, edges: str = _EDGES) -> str | None:
     """The first line of a text, without markup, quotes and full stop around it."""
-    line = text.strip().partition("\n")[0].strip(edges)
+    line = text.strip(edges + "\r\n").partition("\n")[0].strip(edges)
     return line.removesuffix(".").strip(edges + "{}") or None
 
 
@@ -63,6 +68,7 @@ def find_sequence(label: Column, said: str) -> str | None:
     Its tokens may stand in a list, or be separated otherwise than in the label. Digits may be
     grouped: `57,263,454`. What is corrected counts.
     """
+    said = _AND.sub(", ", said)
     head, end = split_end(said)
     if head and (_marked(plain(end)) or not may_mark(said[: len(head) + 300])):
         found = _sequence_in(label, end)
@@ -80,7 +86,8 @@ def _sequence_in(label: Column, said: str) -> str | None:
     if (marked := _marked(text)) is not None:
         exact = _marked(said, edges) or ""
         place = next(start for start, end in last_marked(text) if _trimmed(text[start:end]))
-        there = [exact, marked, *_beginnings(exact), *_beginnings(marked)]
+        below = [_one_a_line(text[place:], tokens)] if marked in tokens else []
+        there = [*below, exact, marked, *_beginnings(exact), *_beginnings(marked)]
         return _first_sequence(label, text, [(place, piece) for piece in there])
     lines = _lines(text)
     if not lines:
@@ -90,6 +97,12 @@ def _sequence_in(label: Column, said: str) -> str | None:
     pieces = [(last, end) for end in ends] + [(0, bold) for bold in _bold(text)]
     pieces += [(last, begin) for end in ends for begin in _beginnings(end)]
     return _first_sequence(label, text, [*pieces, (0, lines[0])])
+
+
+def _one_a_line(text: str, tokens: Collection[str]) -> str:
+    """The lines at a text's beginning that are a token each."""
+    lines = text.strip(_EDGES + "\r\n").splitlines(keepends=True)
+    return "".join(itertools.takewhile(lambda line: line.strip(_EDGES + ",\n") in tokens, lines))
 
 
 def _beginnings(line: str) -> list[str]:
@@ -153,17 +166,25 @@ def _joined(vocabulary: Vocabulary, piece: str) -> str | None:
 
 def find_numbers(text: str) -> Any:
     """The numbers that are marked as the answer, or the last list, or the last lines of numbers."""
+    text = _ROWS.sub(lambda rows: _as_one_list(text[: rows.start()], rows[0]), text)
     for start, end in last_marked(text):
         before, opening, _ = text[start:].partition("[")
         if opening and not any(map(str.isalnum, before)):
             return _read_list(enclosed(text[start:], "[]")[0])
         if numbers := _line_of_numbers(text[start:end].strip(_EDGES + "{}:.\n")):
-            return numbers
+            lines = text[end:].lstrip("\n").splitlines()
+            below = [*itertools.takewhile(bool, map(_line_of_numbers, lines))]
+            return [numbers, *below] if below else numbers
     if "[" in text:
         return _read_list(enclosed(text, "[]")[-1])
     lines = [line for line in text.splitlines() if any(map(str.isalnum, line))]
     table = itertools.dropwhile(lambda line: not line, map(_line_of_numbers, reversed(lines)))
     return list(itertools.takewhile(bool, table))[::-1] or None
+
+
+def _as_one_list(before: str, rows: str) -> str:
+    """Lists below each other as a list of them, unless they stand in one already."""
+    return rows if before.rstrip().endswith(("[", ",")) else f"[{rows}]"
 
 
 def _line_of_numbers(line: str) -> list[float]:

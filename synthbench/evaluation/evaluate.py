@@ -162,6 +162,7 @@ class _Judgement:
         self._readings: collections.Counter[str] = collections.Counter()
         self._unknown = set(given.by_id or ())
         self._right: dict[int, list[bool]] = {}  # by place of a label that is a sequence
+        self._asked_at: collections.Counter[int] = collections.Counter()
 
     def add(self, split: str, bar: Bar) -> None:
         """Judge the predictions of one split."""
@@ -228,6 +229,7 @@ class _Judgement:
             measured = self._task.measure(row, answer)
             for place, is_right in self._task.answer.right_places(row.get(LABEL), answer).items():
                 self._right.setdefault(place, []).append(is_right)
+                self._asked_at[place] += prediction is not _MISSING
             return [measured[metric] for metric in self._task.metrics]
         except KeyError as error:
             raise no_column(self._task, error.args[0]) from error
@@ -270,7 +272,7 @@ class _Judgement:
                 for one in task.group_by
                 if {len(values)} == {*map(len, columns := [self._groups[n] for n in one.columns])}
             }
-            | ({PLACE: scores_of_places(task, self._right)} if self._right else {}),
+            | ({PLACE: scores_of_places(task, self._right, self._asked_at)} if self._right else {}),
             missing=tuple(self._missing),
             unknown=tuple(one for one in self._given.by_id or () if one in self._unknown),
             repeated=self._given.repeated,

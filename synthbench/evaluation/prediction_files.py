@@ -97,7 +97,7 @@ def _check_regular(path: Path) -> None:
 
 
 def _lines(path: Path, origin: PredictionSource, longest: int) -> _Lines:
-    """The lines that are not blank, without a byte order mark; a longer line is an error."""
+    """The lines, without a byte order mark; a longer line is an error."""
     try:
         with path.open("rb") as file:
             for number in itertools.count(1):
@@ -108,8 +108,7 @@ def _lines(path: Path, origin: PredictionSource, longest: int) -> _Lines:
                     raise origin.error(f": it has more than {longest:,} bytes.", number)
                 if number == 1:
                     line = line.removeprefix(codecs.BOM_UTF8)
-                if line.strip():
-                    yield number, line
+                yield number, line
     except OSError as error:
         reason = one_line(error.strerror or str(error))
         raise origin.error(f" cannot be read: {reason}.") from None
@@ -123,7 +122,7 @@ def _json_value(data: bytes, origin: PredictionSource, number: int | None = None
 
 
 def _json_lines(lines: _Lines, origin: PredictionSource) -> Iterator[tuple[int, Any]]:
-    return ((number, _json_value(line, origin, number)) for number, line in lines)
+    return ((number, _json_value(line, origin, number)) for number, line in lines if line.strip())
 
 
 def _json(lines: _Lines, origin: PredictionSource) -> Any:
@@ -133,7 +132,8 @@ def _json(lines: _Lines, origin: PredictionSource) -> Any:
         size += len(line)
         if size > _LARGEST_JSON:
             raise origin.error(f": it has more than {_LARGEST_JSON:,} bytes.")
-    value = _json_value(b"".join(pieces), origin) if pieces else []
+    text = b"".join(pieces)
+    value = _json_value(text, origin) if text.strip() else []
     if not isinstance(value, list | dict):
         raise origin.error(f": expected a list or an object, got {short(value)}.")
     return value
@@ -154,7 +154,9 @@ def _separated(delimiter: str) -> Callable[[_Lines, PredictionSource], Any]:
 
         def all_cells() -> Iterator[list[str]]:
             try:
-                yield from csv.reader(texts(), delimiter=delimiter, strict=True)
+                for cells in csv.reader(texts(), delimiter=delimiter, strict=True):
+                    if cells == [""] or "".join(cells).strip():  # blank lines are no rows
+                        yield cells
             except (csv.Error, UnicodeDecodeError) as error:
                 raise origin.error(f": {one_line(str(error))}.", reached) from None
 

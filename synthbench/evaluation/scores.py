@@ -155,12 +155,15 @@ def rows_by(
         ) from error
 
 
-def scores_of_places(task: Task, right: Mapping[int, Sequence[bool]]) -> dict[int, Score]:
+def scores_of_places(
+    task: Task, right: Mapping[int, Sequence[bool]], asked: Mapping[int, int]
+) -> dict[int, Score]:
     """The share of rows that are right at each place of a sequence, with its interval.
 
     Args:
         task: a task whose label is a sequence.
         right: for each asked place, whether each row that has it is right there.
+        asked: for each of these places, how many of the rows have a prediction.
 
     Returns:
         Scores by place, in order; metrics of whole rows are NaN.
@@ -169,5 +172,5 @@ def scores_of_places(task: Task, right: Mapping[int, Sequence[bool]]) -> dict[in
     for place, found in sorted(right.items()):
         share = {**dict.fromkeys(task.metrics, math.nan), AT_PLACE: sum(found) / len(found)}
         interval = {AT_PLACE: wilson(sum(found), len(found))}
-        scores[place] = Score(len(found), len(found), share, interval)
+        scores[place] = Score(len(found), asked[place], share, interval)
     return scores

@@ -137,7 +137,11 @@ def _differences(there: Any, expected: Any, key: str) -> Iterator[str]:
 def unknown_files(dataset: DatasetDirectory) -> Iterator[str]:
     """Files that `datasets` would read but that the manifest does not name."""
     root, known = dataset.path, {shard.file for shard in dataset.manifest.all_shards()}
-    found = (file.relative_to(root).as_posix() for file in root.glob("data/*/*.parquet"))
+    found = (
+        file.relative_to(root).as_posix()
+        for file in root.glob("data/*/*.parquet")
+        if not file.name.startswith(".")  # as macOS leaves beside copies
+    )
     for file in sorted(set(found) - known):
         yield f"{file}: not in the manifest"
     for name in (*_OVERRIDING, f"{root.resolve().name}.py"):
@@ -270,7 +274,11 @@ def _schema_faults(schema: pa.Schema, expected: pa.Schema) -> Iterator[str]:
         yield f"has the columns {', '.join(schema.names)}; expected {', '.join(expected.names)}"
         return
     for there, right in zip(schema, expected, strict=True):
-        if there.type != right.type:
-            yield f"column {there.name} is {there.type}, expected {right.type}"
+        if there != right:
+            yield f"column {there.name} is {_typed(there)}, expected {_typed(right)}"
     if (schema.metadata or {}) != expected.metadata:
         yield "its metadata does not match the task's columns"
+
+
+def _typed(field: pa.Field) -> str:
+    return f"{field.type}{'' if field.nullable else ', never null'}"

@@ -2,10 +2,12 @@
 
 import importlib.util
 import json
+import re
 import sys
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import synthbench
@@ -191,6 +193,18 @@ def test_ids_that_are_not_their_rows_are_counted_whatever_their_form(tmp_path):
     said = [str(one) for one in leaked(found)]
     assert said == ["test: leak: 1 of 400 rows have the id of an earlier row"]
 
+    # Beside an id that is none, the others are still read as ids.
+    (train,) = (out / "data" / "default").glob("train-*")
+    first = pq.read_table(train)["id"][0].as_py()
+    rewrite(out, "test", lambda table: _with_id(table, 6, first))
+    assert only(look(out)).leaks["test"].repeated_ids == 2
+
+
+def _with_id(table, row, text):
+    ids = table["id"].to_pylist()
+    ids[row] = text
+    return table.set_column(0, "id", pa.array(ids))
+
 
 @pytest.fixture
 def composites(tmp_path, monkeypatch):
@@ -342,6 +356,27 @@ def test_without_torch_the_network_is_left_out_and_the_audit_says_so(composites)
     assert "small network on the pixels" not in {one.name for one in only(found).shortcuts}
     printed = " ".join(str(found).split())
     assert "Left out: small network on the pixels; PyTorch is not installed" in printed
+
+
+@pytest.mark.parametrize(
+    ("task", "split", "value", "text"),
+    [
+        ("parity", "test", 99, "'test' has rows that are not valid for parity: labels 0 to 99"),
+        ("state-tracking", "train", "zz", "variant 'Z60' cannot be audited (ValueError: 'zz'"),
+    ],
+)
+def test_damaged_rows_are_no_bug_of_ours(tmp_path, task, split, value, text):
+    variant = {"state-tracking": "Z60"}.get(task)
+    out = tmp_path / "damaged"
+    make_real(out, task, variant=variant, rows={"train": 60, "test": 60})
+    (shard,) = (out / "data").glob(f"*/{split}-*")
+    table = pq.read_table(shard)
+    values = [value, *table["label"].to_pylist()[1:]]
+    place = table.schema.get_field_index("label")
+    field = table.schema.field(place)
+    pq.write_table(table.set_column(place, field, pa.array(values, field.type)), shard)
+    with pytest.raises(DatasetError, match=re.escape(text)):
+        synthbench.audit(out)
 
 
 @pytest.mark.parametrize("split", ["train", "test"])

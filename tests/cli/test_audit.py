@@ -54,6 +54,7 @@ def test_a_wrong_place_is_refused_before_any_work(made, tmp_path, program):
         ((str(made), "--out", str(tmp_path)), "holds other files ('notes.txt')"),
         ((str(made), "--out", str(tmp_path / "notes.txt")), "is a file"),
         ((str(made), "--out", str(made)), "holds other files"),
+        ((str(made), "--out", str(tmp_path / "notes.txt" / "in")), "notes.txt' is a file"),
         (("nowhere", "--out", str(tmp_path)), "holds other files"),
     ):
         status, printed, errors = program("audit", *words, "--overwrite")

@@ -276,6 +276,24 @@ def test_the_limits_name_what_a_figure_of_this_size_cannot_tell(made):
     assert "unbalanced" not in section(made["plain"], "Known limits")
 
 
+def test_one_row_less_than_others_is_the_rest_of_a_division(tmp_path):
+    make(tmp_path / "made", "listops", rows={"train": 100, "iid": 7, "validation": 10, "test": 3})
+    assert "unbalanced" not in section(tmp_path / "made", "Known limits")
+
+
+def test_prose_with_figures_of_the_defaults_says_that_a_dataset_is_another(tmp_path):
+    make(tmp_path / "made", "parity", parameters={"n_values": 4}, rows={"train": 30, "test": 20})
+    said = (
+        "*This is of the task with its defaults; this dataset has n_values=4, train of 30 rows, "
+        "test of 20 rows.*"
+    )
+    for title in ("Results", "How rows are drawn"):
+        assert section(tmp_path / "made", title).startswith(said)
+    rows = {split.name: split.rows for split in make_task("parity").splits}
+    make(tmp_path / "whole", "parity", rows=rows)
+    assert "with its defaults" not in card_of(tmp_path / "whole")
+
+
 @pytest.mark.parametrize(
     ("variant", "licenses", "keys"),
     [

@@ -39,6 +39,12 @@ def test_each_place_counts_the_rows_that_have_it():
     assert "place" in repr(report)
 
 
+def test_rows_without_a_prediction_are_not_asked_at_their_places():
+    report = synthbench.evaluate(ROWS, {ROWS[0]["id"]: "1 2 4"}, "sorting")
+    counts = [(score.rows, score.asked) for score in report.by["place"].values()]
+    assert counts == [(3, 1), (2, 1), (1, 1)]
+
+
 def test_places_that_nobody_asks_are_left_out():
     rows = [{"id": "a", "text": "a 1 b 2 b a", "label": "_ _ _ _ 2 1"}]
     report = synthbench.evaluate(rows, ["1 1 1 1 2 2"], "recall")

@@ -233,6 +233,8 @@ def test_cells_of_a_table_may_hold_quotes_commas_and_lines(tmp_path):
     path = written(tmp_path / "p.CSV", text)
     assert read_predictions(path).by_id == {"x": 'a "b", c\nd', "y": "3"}
     assert read_predictions(path, "test").by_id == {"y": "3"}
+    paragraphs = written(tmp_path / "p.csv", '\nid,prediction\nx,"a is odd:\n\n7"\n \ny,""\n')
+    assert read_predictions(paragraphs).by_id == {"x": "a is odd:\n\n7", "y": ""}
     long = "x" * 300_000
     path = written(tmp_path / "p.tsv", f"id\tcompletion\na\t{long}\n")
     assert read_predictions(path).by_id == {"a": long}

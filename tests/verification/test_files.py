@@ -68,6 +68,8 @@ def test_an_unknown_file_is_named(there, name):
 
 def test_files_beside_the_data_are_nobody_s_business(there):
     (there / "eval.yaml").write_text("name: mine\n")
+    # As macOS leaves them; `datasets` reads none of them.
+    (there / TEST).with_name(f"._{(there / TEST).name}").write_text("?")
     assert failures(there) == []
 
 
@@ -80,6 +82,14 @@ def test_a_column_of_another_type_is_named(there):
     wider = table.set_column(index, "depth", table["depth"].cast(pa.int32()))
     write(there, TEST, wider.replace_schema_metadata(table.schema.metadata))
     assert failures(there) == [f"{TEST}: column depth is int32, expected int8"]
+
+
+def test_a_column_that_may_never_be_null_is_another_one(there):
+    """Such a file was not read further, and nothing said so."""
+    table = pq.read_table(there / TEST)
+    fields = [field.with_nullable(field.name != "depth") for field in table.schema]
+    write(there, TEST, table.cast(pa.schema(fields, metadata=table.schema.metadata)))
+    assert failures(there) == [f"{TEST}: column depth is int8, never null, expected int8"]
 
 
 def test_missing_and_unknown_columns_are_named(there):

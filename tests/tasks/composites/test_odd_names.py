@@ -1,5 +1,6 @@
 """Class folders and paths to them that have markup or control characters in their names."""
 
+import dataclasses
 import html
 import os
 import re
@@ -7,6 +8,7 @@ import re
 import pytest
 
 import synthbench
+from synthbench.dataset.card_sections import _uneven_buckets
 from synthbench.errors import DatasetError, ParameterError
 from synthbench.tasks.images.source_dirs import use_source_dir
 from tests.support import card_sections
@@ -64,9 +66,14 @@ def test_names_with_markup_stand_in_the_card_as_they_are(tmp_path):
     made = {shown(cells(line)[0]): shown(cells(line)[1]) for line in tables(sections["Provenance"])}
     assert made["target_source"] == f"folder:{FOLDER}"
     assert f"classes: {' '.join(sorted(MARKUP))};" in made[f"folder:{FOLDER}"]
-    sentences = r"unbalanced: outcome and label (.*?) has only \d+ rows"
-    limits = re.findall(sentences, sections["Known limits"])
-    assert limits and all(shown(bucket) in splits["test"].buckets for bucket in limits)
+    with use_source_dir(tmp_path / "sources"):
+        task = synthbench.task("composites", target_source=f"folder:{FOLDER}")
+    for least in splits["test"].buckets:
+        counts = {one: 1 if one == least else 9 for one in splits["test"].buckets}
+        uneven = {"test": dataclasses.replace(splits["test"], buckets=counts)}
+        (said,) = _uneven_buckets(task, uneven, named=False)
+        (named,) = re.findall(r"outcome and label (.*?) has only 1 row, because", said)
+        assert shown(named) == least
 
 
 def tables(section):
