@@ -138,8 +138,8 @@ def curve(
         0.52
     """
     made = as_task(task)
-    check_whole_number("Rows", rows, least=1)
-    check_whole_number("Batch size", batch_size, least=1)
+    rows = check_whole_number("Rows", rows, least=1)
+    batch_size = check_whole_number("Batch size", batch_size, least=1)
     if by is not None and by not in made.columns:
         raise unknown_name(f"column of {made.name}", by, made.columns)
     chosen, on = chosen_form(made, form, tokenizer), checked_device(device)

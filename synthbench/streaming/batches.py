@@ -64,12 +64,10 @@ class Batches(Iterator[T]):
     def __init__(
         self, rounds: Rounds, view: View, batch_size: int, start: int = 0, workers: int = 1
     ) -> None:
-        check_whole_number("Batch size", batch_size, least=1)
-        check_whole_number("Start", start, least=0)
-        check_workers(workers)
-        self.start = start
+        self._batch_size = check_whole_number("Batch size", batch_size, least=1)
+        self.start = check_whole_number("Start", start, least=0)
+        self._workers = check_workers(workers)
         self._rounds, self._view = rounds, view
-        self._batch_size, self._workers = batch_size, workers
         self._lock = threading.Lock()
         self._reader: RoundReader[Block] | None = None
         self._end: Callable[[], object] = _nothing
@@ -88,14 +86,14 @@ class Batches(Iterator[T]):
         return batch
 
     def __getitem__(self, number: int) -> T:
-        check_whole_number("Batch number", number, least=0)
+        number = check_whole_number("Batch number", number, least=0)
         with self._lock:
             return self._batch(number)
 
     def rows(self, first: int, count: int) -> T:
         """A batch of `count` rows, at least 1, from row `first` of the stream on."""
-        check_whole_number("First row", first, least=0)
-        check_whole_number("Number of rows", count, least=1)
+        first = check_whole_number("First row", first, least=0)
+        count = check_whole_number("Number of rows", count, least=1)
         with self._lock:
             return self._rows(first, count)
 

@@ -42,10 +42,10 @@ class MixedTokenBatches(Iterator[dict[str, Any]]):
         start: int,
         device: str | None,
     ) -> None:
-        check_whole_number("Batch size", batch_size, least=1)
-        check_whole_number("Start", start, least=0)
-        self.start, self.tasks = start, tuple(tasks)
-        self._parts, self._batch_size, self._device = parts, batch_size, device
+        self._batch_size = check_whole_number("Batch size", batch_size, least=1)
+        self.start = check_whole_number("Start", start, least=0)
+        self.tasks = tuple(tasks)
+        self._parts, self._device = parts, device
         self._lock = threading.Lock()
         self.form = parts.parts[0].form
         self.input_tokens = _union([one.input_tokens for one in parts.parts])
@@ -77,7 +77,7 @@ class MixedTokenBatches(Iterator[dict[str, Any]]):
         return batch
 
     def __getitem__(self, number: int) -> dict[str, Any]:
-        check_whole_number("Batch number", number, least=0)
+        number = check_whole_number("Batch number", number, least=0)
         with self._lock:
             return self._batch(number)
 

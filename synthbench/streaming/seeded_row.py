@@ -43,7 +43,7 @@ def seeded_row(task: Task, split: str, seed: int) -> dict[str, Any]:
         True
     """
     chosen = task.split(split)
-    check_whole_number("Seed", seed, least=0)
+    seed = check_whole_number("Seed", seed, least=0)
     coordinates = {**task.stream, "split": split, "row": seed}
     choice = Choice(np.array(chosen.buckets), task.bucket_weights(chosen))
     for number, bucket in enumerate(choice.draw(Draws(coordinates), _TRIES).tolist(), start=1):

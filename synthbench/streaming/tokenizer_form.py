@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ class TokenizerForm(CausalLM):
         show = self.task.columns["text"].show
         texts = [f"{show(text)}\n" for text in columns["text"].to_pylist()]
         answers = [self.task.answer.format_answer(one) for one in columns[LABEL].to_pylist()]
-        asked = self._tokenizer(texts)["input_ids"]
+        asked = [self._without_end(one) for one in self._tokenizer(texts)["input_ids"]]
         answered = self._tokenizer(answers, add_special_tokens=False)["input_ids"]
         end = [self._tokenizer.eos_token_id]
         whole = [[*one, *other, *end] for one, other in zip(asked, answered, strict=True)]
@@ -85,9 +86,16 @@ class TokenizerForm(CausalLM):
         }
 
     def answers(self, read: Block, predicted: NDArray[np.integer[Any]]) -> list[Any]:
-        """The texts of the ids that follow the questions."""
-        texts: list[str] = self._tokenizer.batch_decode(predicted, skip_special_tokens=True)
+        """The texts of the ids that follow the questions, each up to its end of text."""
+        end = self._tokenizer.eos_token_id
+        rows = [list(itertools.takewhile(lambda one: one != end, row)) for row in predicted]
+        texts: list[str] = self._tokenizer.batch_decode(rows, skip_special_tokens=True)
         return texts
+
+    def _without_end(self, ids: list[int]) -> list[int]:
+        """The ids of a question without those that a tokenizer puts behind every text."""
+        special = {self._tokenizer.eos_token_id, *getattr(self._tokenizer, "all_special_ids", ())}
+        return list(itertools.dropwhile(special.__contains__, reversed(ids)))[::-1]
 
     @property
     def padding(self) -> int:

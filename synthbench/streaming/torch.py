@@ -133,9 +133,9 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
         start: int = 0,
     ) -> None:
         super().__init__()
-        check_whole_number("Start", start, least=0)
+        start = check_whole_number("Start", start, least=0)
         if batch_size is not None:
-            check_whole_number("Batch size", batch_size, least=1)
+            batch_size = check_whole_number("Batch size", batch_size, least=1)
         made = as_task(task)
         self._view: View
         if isinstance(made, TextTask) or form is not None or tokenizer is not None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import weakref
 from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 
 from synthbench.errors import ParameterError, SynthbenchError, UsageError
 from synthbench.training.batches import check_lengths
@@ -14,8 +16,14 @@ from synthbench.training.forms.rows import Rows
 from synthbench.training.layers.attention import Attention
 from synthbench.training.layers.halting import Halting
 from synthbench.training.models import build
+from synthbench.training.models.blame import line_of
 from synthbench.training.models.causal import sees_what_follows
-from synthbench.training.models.foreign import line_of_theirs, theirs
+from synthbench.training.models.foreign import (
+    ForeignMixer,
+    ForeignModel,
+    line_of_theirs,
+    theirs,
+)
 from synthbench.training.predicting import learn_longest, mixes_rows, read_longest
 from synthbench.training.recipes.base import Recipe
 from synthbench.training.setting import (
@@ -73,6 +81,7 @@ class FreshModel:
             model = build(recipe.model, form, form.sizes(rows), recipe.options)
             random = random_state()
             self._check_parts(model)
+            _check_fresh(model)
             with self.setting.autocast(cache=False):
                 self._try(model.to(self.setting.device), rows)
         self._built = model.to(_ONE_THREAD.device), random
@@ -90,7 +99,15 @@ class FreshModel:
 
     def _try(self, model: nn.Module, rows: Rows) -> None:
         """Whether the model can read, predict and learn."""
+        before = _shapes(model)
         read_longest(model, rows)
+        for name, shape in _shapes(model).items():
+            if theirs(model) is not None and before.get(name, shape) != shape:
+                raise SynthbenchError(
+                    f"{line_of_theirs(model)}{name} had the shape {before[name]} and has {shape} "
+                    "after a row: what a model stores keeps its shape. A table that grows is "
+                    "registered with register_buffer(..., persistent=False)."
+                )
         if self.form.causal:
             assert rows.lengths is not None
             vocabulary, width = self.form.sizes(rows)["vocabulary"], int(rows.lengths.max())
@@ -123,3 +140,33 @@ class FreshModel:
     def forget(self) -> None:
         """Free the memory of the model; `take` builds it again."""
         self._built = None
+
+
+#: Modules from elsewhere that an earlier model of this process has.
+_known: weakref.WeakSet[nn.Module] = weakref.WeakSet()
+
+
+def _check_fresh(model: nn.Module) -> None:
+    """Refuse a part from elsewhere that another model has, and may have trained."""
+    parts = [
+        one.layer if isinstance(one, ForeignMixer) else one.model
+        for one in model.modules()
+        if isinstance(one, ForeignMixer | ForeignModel)
+    ]
+    for part in parts:
+        if part in _known:
+            raise SynthbenchError(
+                f"{line_of(part)}this {type(part).__name__} is in an earlier model, too, so seeds "
+                "would share its parameters: make a new one at every call."
+            )
+    _known.update(parts)
+
+
+def _shapes(model: nn.Module) -> dict[str, tuple[int, ...]]:
+    """The shapes of the tensors that a model stores, without those that have none yet."""
+    state = model.state_dict()
+    return {
+        name: tuple(value.shape)
+        for name, value in state.items()
+        if isinstance(value, Tensor) and not is_lazy(value)
+    }

@@ -7,6 +7,7 @@ the same machine and number of threads.
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 from collections.abc import Mapping
@@ -170,7 +171,7 @@ class Loop:
         sign = 1.0 if self.form.larger_is_better else -1.0
         score = (sign * metric, -loss)
         if self.best is None or score > self.best.score:
-            state = {name: value.clone() for name, value in self.model.state_dict().items()}
+            state = copy.deepcopy(dict(self.model.state_dict()))
             self.best = Best(self.step, score, state)
 
     def _save(self) -> None:

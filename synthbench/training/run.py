@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import dataclasses
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -157,7 +158,7 @@ class Run:
             chosen = loop.run()
             trained_on = batches.sample(FIT_ROWS)
         best_step = loop.best.step if loop.best else loop.step
-        last = {name: value.clone() for name, value in model.state_dict().items()}
+        last = copy.deepcopy(dict(model.state_dict()))
         end = training_score(model, trained_on, form, setting)
         model.load_state_dict(chosen)
         kept = training_score(model, trained_on, form, setting)

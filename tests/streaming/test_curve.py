@@ -66,6 +66,12 @@ def test_a_tokenizers_answers_are_read_as_text():
 
     curve = synthbench.curve(task, right, rows=60, tokenizer=tokenizer)
     assert curve.accuracy == 1.0
+
+    def going_on(batch):
+        """As a loop that generates a fixed number of tokens does, behind the end of text."""
+        return np.array([[*row, 2, *tokenizer(["7"])["input_ids"][0]] for row in right(batch)])
+
+    assert synthbench.curve(task, going_on, rows=60, tokenizer=tokenizer).accuracy == 1.0
     with pytest.raises(UsageError, match="with a tokenizer, allowed is 'causal-lm'"):
         synthbench.curve(task, right, form="masked-lm", tokenizer=tokenizer)
 

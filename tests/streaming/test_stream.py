@@ -346,3 +346,10 @@ def test_what_cannot_be_streamed_is_refused_at_the_call(arguments, message):
 def test_rows_that_no_stream_has_are_refused(rows, message):
     with pytest.raises(UsageError, match=message):
         stream("parity").rows(*rows)
+
+
+def test_numbers_of_numpy_are_whole_numbers_like_others():
+    """Narrow ones would overflow: 400 times 100 is no int16."""
+    narrow = synthbench.stream("parity", batch_size=np.int16(400), start=np.int8(1))
+    assert_same([narrow[np.uint8(100)]], [synthbench.stream("parity", batch_size=400)[100]])
+    assert type(narrow.start) is int

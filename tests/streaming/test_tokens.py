@@ -22,11 +22,15 @@ def short_rounds(monkeypatch):
 
 
 class Words:
-    """A tokenizer that splits at spaces and newlines, and begins every text with a token."""
+    """A tokenizer that splits at spaces and newlines, and begins every text with a token.
+
+    With `ends`, it ends every text with a token, too.
+    """
 
     pad_token_id, eos_token_id = None, 2
 
-    def __init__(self):
+    def __init__(self, ends=False):
+        self.ends = ends
         self.words = ["<unknown>", "<begin>", "<eos>", "\n"]
 
     def __len__(self):
@@ -37,7 +41,9 @@ class Words:
         for text in texts:
             words = text.replace("\n", " \n").split(" ")
             self.words += [one for one in words if one not in self.words]
-            rows.append([1] * add_special_tokens + [self.words.index(one) for one in words])
+            ids = [self.words.index(one) for one in words]
+            special = add_special_tokens
+            rows.append([1] * special + ids + [2] * (special and self.ends))
         return {"input_ids": rows}
 
     def convert_ids_to_tokens(self, ids):
@@ -98,8 +104,9 @@ def test_a_device_gives_tensors_of_int64():
         synthbench.tokens("parity", device="cpuu")
 
 
-def test_a_tokenizer_gives_question_answer_and_end():
-    tokenizer = Words()
+@pytest.mark.parametrize("ends", [False, True])
+def test_a_tokenizer_gives_question_answer_and_end(ends):
+    tokenizer = Words(ends)
     batches = synthbench.tokens("ctl", split="test", batch_size=50, tokenizer=tokenizer)
     rows = next(synthbench.stream("ctl", split="test", batch_size=50))
     symbols = make_task("ctl").symbols

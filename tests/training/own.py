@@ -1,5 +1,7 @@
 """Layers and models as somebody else writes them: some right, the others each wrong in its way."""
 
+import functools
+
 import torch
 from torch import nn
 
@@ -124,6 +126,67 @@ class Growing(Layer):
         return self.enter(states) * self.table[: states.shape[1]]
 
 
+class GrowingAndStored(Growing):
+    """Stores the table, so a checkpoint would have another shape."""
+
+    def __init__(self, width):
+        super().__init__(width)
+        self.register_buffer("table", torch.zeros(0, 1))
+
+
+class CachedMask(Layer):
+    """Remakes its mask for every new width, in evaluation and in training; counts its calls."""
+
+    def __init__(self, width):
+        super().__init__(width)
+        self.mask = None
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, states):
+        self.calls = self.calls + 1
+        places = states.shape[1]
+        if self.mask is None or len(self.mask) != places:
+            self.mask = torch.tril(torch.ones(places, places))
+        return (self.mask * self.gate.weight[0, 0]) @ self.enter(states)
+
+
+class TestTimeTraining(Layer):
+    """Takes gradients inside its forward pass, also in evaluation."""
+
+    def forward(self, states):
+        with torch.enable_grad():
+            fast = torch.zeros_like(states[:, 0], requires_grad=True)
+            loss = (fast * self.enter(states).mean(1) - self.gate(states).mean(1)).square().sum()
+            (gradient,) = torch.autograd.grad(loss, fast, create_graph=self.training)
+        return self.enter(states).cumsum(1) - gradient[:, None]
+
+
+class Rezero(nn.Module):
+    """A GRU over the rows of a batch, behind a gate that begins with 0."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.rnn, self.gate = nn.GRU(width, width), nn.Parameter(torch.zeros(()))
+
+    def forward(self, states):
+        return self.gate * self.rnn(states)[0]
+
+
+_shared = functools.cache(Layer)
+
+
+def shared(width):
+    return _shared(width)
+
+
+class ExtraState(Layer):
+    def get_extra_state(self):
+        return {"name": "extra"}
+
+    def set_extra_state(self, state):
+        assert state == {"name": "extra"}
+
+
 class ReadsMask(Layer):
     reads = ("mask",)
 
@@ -175,3 +238,25 @@ class Make(nn.Module):
 class Places(Make):
     def forward(self, tokens):
         return self.head(self.rnn(self.embedding(tokens))[0])
+
+
+class Compiled(Make):
+    def __new__(cls, **sizes):
+        return torch.compile(Make(**sizes), backend="eager")
+
+
+class Wrapped(nn.Module):
+    def __init__(self, **sizes):
+        super().__init__()
+        self.model = Make(**sizes)
+
+    def forward(self, *given, **more):
+        return self.model(*given, **more)
+
+
+class Hiding(Make):
+    """Hides tokens in place, as a model that adds noise to its input may."""
+
+    def forward(self, tokens, lengths):
+        tokens[:, 0] = 0
+        return super().forward(tokens, lengths)

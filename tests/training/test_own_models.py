@@ -102,6 +102,9 @@ LINE = r"own\.py, line \d+, "
         ({"layer": f"{OWN}:AcrossRows"}, "depend on the other rows .*batch_first=true"),
         ({"layer": f"{OWN}:Centred"}, LINE + "the scores of a row depend on the other rows"),
         ({"layer": f"{OWN}:Reversed"}, LINE + "the scores of a row depend on the other rows"),
+        ({"layer": f"{OWN}:Rezero"}, LINE + "the scores of a row depend on the other rows"),
+        ({"layer": f"{OWN}:GrowingAndStored"}, LINE + r"\S+table had the shape \(0, 1\) and has "
+         r"\(6, 1\).*persistent=False"),
         ({"layer": f"{OWN}:Detached"}, LINE + "no parameter of Detached gets a gradient"),
         ({"layer": f"{OWN}:Sparse"}, LINE + r"the gradient of \S+places\.weight is sparse, which"),
         ({"layer": f"{OWN}:ReadsMask"}, LINE + r"reads of ReadsMask is \('mask',\): expected a "
@@ -145,11 +148,33 @@ def test_a_layer_may_keep_a_table_that_grows(precision, tmp_path, data):
     assert made["precision"] == precision
 
 
-def test_parameters_of_a_layer_may_be_complex(tmp_path, data):
-    made = run(
-        tmp_path / "run", data, model=None, layer=f"{OWN}:Complex", options=SMALL, recipe=SHORT
-    )
+@pytest.mark.parametrize("name", ["Complex", "CachedMask", "TestTimeTraining", "ExtraState"])
+def test_what_a_layer_does_in_evaluation_is_up_to_it(name, tmp_path, data):
+    """Complex parameters, tables remade at every width, gradients in its forward pass."""
+    chosen = {"model": None, "layer": f"{OWN}:{name}", "options": SMALL, "recipe": SHORT}
+    assert run(tmp_path / "run", data, **chosen)["steps"] == SHORT["steps"]
+
+
+@pytest.mark.filterwarnings("ignore:The .grad attribute")  # PyTorch's own, of its compiler
+@pytest.mark.parametrize("name", ["Compiled", "Wrapped"])
+def test_a_compiled_or_wrapped_model_gets_lengths_too(name, tmp_path, data):
+    made = run(tmp_path / "run", data, model=f"{OWN}:{name}", recipe=SHORT)
     assert made["steps"] == SHORT["steps"]
+
+
+def test_a_model_that_changes_its_input_does_not_change_the_rows(batches):
+    form, batch, sizes = batches[-1]
+    before = batch.inputs.clone()
+    apply(build(f"{OWN}:Hiding", form, sizes, {}), batch)
+    assert torch.equal(batch.inputs, before)
+
+
+def test_two_models_do_not_share_a_layer(tmp_path, data):
+    """A cached one would go on from the parameters of the seed before."""
+    chosen = {"model": None, "layer": f"{OWN}:shared", "options": {**SMALL, "num_layers": 2}}
+    assert run(tmp_path / "run", data, **chosen, recipe=SHORT)["steps"] == SHORT["steps"]
+    with pytest.raises(SynthbenchError, match=LINE + "this Layer is in an earlier model, too"):
+        run(tmp_path / "again", data, **chosen, seed=1, recipe=SHORT)
 
 
 def test_a_file_that_cannot_be_imported_is_named_with_its_line(tmp_path):
@@ -254,8 +279,11 @@ def test_weights_from_other_generators_follow_the_seed_and_leave_them_as_they_we
 
 def test_another_package_registers_models_by_name(monkeypatch, tmp_path, data):
     point = importlib.metadata.EntryPoint("ours", "tests.training.own:Make", "synthbench.models")
+    points = importlib.metadata.entry_points
     monkeypatch.setattr(
-        module.importlib.metadata, "entry_points", lambda group: [point] if group else []
+        module.importlib.metadata,
+        "entry_points",
+        lambda **of: [point] if of == {"group": "synthbench.models"} else points(**of),
     )
     assert run(tmp_path / "run", data, model="ours", recipe=SHORT)["recipe"]["model"] == "ours"
 

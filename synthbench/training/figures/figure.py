@@ -103,7 +103,7 @@ class RunView:
         """The rows of `passes`, with all columns of the dataset."""
         return list(itertools.islice(self.dataset.rows(self.task.variant, self.split), most))
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def _forward(self, indices: NDArray[np.int64]) -> Pass:
         batch, record = take(self.rows, indices), Record()
         return Pass(batch, record, apply(self.model, batch, record))

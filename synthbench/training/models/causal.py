@@ -11,7 +11,7 @@ from torch import nn
 #: Tokens of the row that a model is tried on, if it takes so many; the last ones are changed.
 _WIDTH, _CHANGED = 12, 4
 #: How far parameters are moved, so that weights that begin with 0 count.
-_MOVED = 0.1
+MOVED = 0.1
 #: The difference of two scores, as a share of the largest, up to which they are equal.
 _TOLERANCE = 1e-4
 
@@ -40,8 +40,8 @@ def sees_what_follows(model: nn.Module, vocabulary: int, width: int = _WIDTH) ->
     lengths = torch.tensor([width, width, *range(1, width)])
     inputs = torch.cat([row[None], other[None], ended]).to(device)
     was_training = model.training
-    for moved in (_MOVED, 0.0):  # parameters that are moved may give scores that are no numbers
-        with _moved(parameters, moved):
+    for far in (MOVED, 0.0):  # parameters that are moved may give scores that are no numbers
+        with moved(parameters, far):
             scores = model.eval()(inputs, lengths.to(device)).scores
         if scores.isfinite().all():
             break
@@ -55,12 +55,12 @@ def sees_what_follows(model: nn.Module, vocabulary: int, width: int = _WIDTH) ->
 
 
 @contextlib.contextmanager
-def _moved(parameters: list[nn.Parameter], far: float) -> Iterator[None]:
+def moved(parameters: list[nn.Parameter], far: float) -> Iterator[None]:
     """Move all parameters a little, and back; no random state changes."""
     before = [one.clone() for one in parameters]
     draws = torch.Generator().manual_seed(0)
     for one in parameters:
-        if one.is_floating_point():
+        if one.is_floating_point() or one.is_complex():
             one.add_(torch.randn(one.shape, generator=draws).to(one), alpha=far)
     try:
         yield

@@ -112,7 +112,11 @@ class ForeignModel(nn.Module):
         super().__init__()
         self.model = model
         self._shape = form.score_shape
-        self._takes_lengths = "lengths" in parameters_of(model.forward)
+        # Compiled and wrapped models take anything; what is in them says what they read.
+        original = getattr(model, "_orig_mod", model)
+        self._takes_lengths = "lengths" in parameters_of(original.forward) or takes_all(
+            original.forward
+        )
 
     def forward(
         self,
@@ -129,7 +133,8 @@ class ForeignModel(nn.Module):
         what = f"forward({shape_of(inputs)})"
         with naming(what):
             more = {"lengths": lengths} if self._takes_lengths else {}
-            scores = self.model(inputs, **more)
+            # A copy, since a model may change its input, and a whole split is one batch for good.
+            scores = self.model(inputs.clone(), **more)
         check_output(self.model, scores, self._shape(*inputs.shape), "scores")
         return Output(scores)
 
