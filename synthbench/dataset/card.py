@@ -194,13 +194,13 @@ def _other_than_defaults(manifest: Manifest, task: Task) -> str:
     changed = [f"{name}={setting(value)}" for name, value in task.parameters.changed().items()]
     rows = manifest.variants[task.variant]
     changed += [
-        f"{name} of {record.rows:,} rows"
+        f"{record.rows:,} rows of {name}"
         for name, record in rows.items()
         if record.rows != task.split(name).rows
     ]
     if not changed:
         return ""
-    return f"*This is of the task with its defaults; this dataset has {', '.join(changed)}.*"
+    return f"*This describes the task with its defaults; this dataset has {', '.join(changed)}.*"
 
 
 def origins_of(tasks: Sequence[Task]) -> tuple[Origin, ...]:

@@ -88,7 +88,9 @@ class TokenizerForm(CausalLM):
     def answers(self, read: Block, predicted: NDArray[np.integer[Any]]) -> list[Any]:
         """The texts of the ids that follow the questions, each up to its end of text."""
         end = self._tokenizer.eos_token_id
-        rows = [list(itertools.takewhile(lambda one: one != end, row)) for row in predicted]
+        rows = [
+            list(itertools.takewhile(lambda one: one != end, row)) for row in predicted.tolist()
+        ]
         texts: list[str] = self._tokenizer.batch_decode(rows, skip_special_tokens=True)
         return texts
 

@@ -156,8 +156,8 @@ def test_what_a_layer_does_in_evaluation_is_up_to_it(name, tmp_path, data):
 
 
 @pytest.mark.filterwarnings("ignore:The .grad attribute")  # PyTorch's own, of its compiler
-@pytest.mark.parametrize("name", ["Compiled", "Wrapped"])
-def test_a_compiled_or_wrapped_model_gets_lengths_too(name, tmp_path, data):
+@pytest.mark.parametrize("name", ["Compiled", "Wrapped", "Parallel"])
+def test_a_compiled_or_wrapped_model_gets_lengths_if_the_one_in_it_takes_them(name, tmp_path, data):
     made = run(tmp_path / "run", data, model=f"{OWN}:{name}", recipe=SHORT)
     assert made["steps"] == SHORT["steps"]
 

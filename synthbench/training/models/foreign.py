@@ -112,11 +112,8 @@ class ForeignModel(nn.Module):
         super().__init__()
         self.model = model
         self._shape = form.score_shape
-        # Compiled and wrapped models take anything; what is in them says what they read.
-        original = getattr(model, "_orig_mod", model)
-        self._takes_lengths = "lengths" in parameters_of(original.forward) or takes_all(
-            original.forward
-        )
+        read = _unwrapped(model).forward
+        self._takes_lengths = "lengths" in parameters_of(read) or takes_all(read)
 
     def forward(
         self,
@@ -137,6 +134,15 @@ class ForeignModel(nn.Module):
             scores = self.model(inputs.clone(), **more)
         check_output(self.model, scores, self._shape(*inputs.shape), "scores")
         return Output(scores)
+
+
+def _unwrapped(model: nn.Module) -> nn.Module:
+    """The model in a compiled or parallel one, which itself takes anything."""
+    for name in ("_orig_mod", "module"):  # torch.compile, nn.DataParallel
+        inner = getattr(model, name, None)
+        if isinstance(inner, nn.Module) and takes_all(model.forward):
+            return _unwrapped(inner)
+    return model
 
 
 class ForeignMixer(nn.Module):
