@@ -101,7 +101,7 @@ def reversals(group: Iterable[Trial]) -> list[tuple[Contrast, float, float, str]
             if in_one_place:
                 together.append((contrast, higher, lower, weakness))
             elif contrast not in apart or lower - higher > apart[contrast][2] - apart[contrast][1]:
-                apart[contrast] = (contrast, higher, lower, f"{weakness}, not of one day")
+                apart[contrast] = (contrast, higher, lower, f"{weakness}, from different sources")
     return together or list(apart.values())
 
 

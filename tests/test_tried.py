@@ -51,8 +51,8 @@ def test_sizes_at_which_the_papers_order_is_reversed_stand_first(tried):
 
 def test_figures_from_two_places_are_compared_where_those_of_one_place_reverse_nothing(tried):
     trials = [setting("ndr", 0.5), setting("lstm", 0.9, source="another file")]
-    apart = "`lstm` 0.900 (paper: 0.74) is above `ndr` 0.500 (paper: 0.98), one seed each, not of"
-    assert tried.tried_section(trials).count(f"**Reversed**, test: {apart} one day.") == 1
+    apart = "`lstm` 0.900 (paper: 0.74) is above `ndr` 0.500 (paper: 0.98), one seed each, from"
+    assert tried.tried_section(trials).count(f"**Reversed**, test: {apart} different sources.") == 1
     # The pair that differs most stands for all settings of the two models.
     longer = [setting("ndr", 0.6, steps=18), setting("lstm", 0.8, source="a third file", steps=18)]
     assert tried.tried_section([*longer, *trials]).count("**Reversed**") == 1

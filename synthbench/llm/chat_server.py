@@ -9,6 +9,8 @@ import os
 import time
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 import httpx
 
@@ -203,7 +205,10 @@ def _client(key: str | None) -> httpx.AsyncClient:
     """A client that sends the key, with the proxy and certificates that the environment names."""
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
+    proxies = {name: url for name, url in getproxies().items() if name != "no"}
     try:
+        for url in proxies.values():
+            urlsplit(url).port  # noqa: B018  # raises an error if it is out of range
         return httpx.AsyncClient(headers=headers, limits=limits, timeout=None)
     except ImportError:
         raise SynthbenchError(

@@ -348,6 +348,7 @@ def test_no_error_shows_the_key_or_half_of_it(easy):
     [
         ("ALL_PROXY", "socks5://127.0.0.1:1", SynthbenchError, r"pip install 'httpx\[socks\]'"),
         ("ALL_PROXY", "gopher://127.0.0.1:1", UsageError, "ALL_PROXY, .*gopher"),
+        ("HTTP_PROXY", "http://127.0.0.1:99999", UsageError, "HTTP_PROXY, .*out of range 0-65535"),
         ("SSL_CERT_FILE", "/no/such.pem", UsageError, "SSL_CERT_FILE '/no/such.pem': expected"),
         ("SSL_CERT_FILE", __file__, UsageError, "SSL_CERT_FILE .*: expected a file with certif"),
     ],
