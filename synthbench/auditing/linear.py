@@ -36,7 +36,7 @@ def fit_linear(features: Callable[[Columns], Any], train: Columns) -> Predictor:
     # On one thread sums have the same order on every machine, and busy cores cause no delay.
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", UserWarning)  # of tiny splits with nearly as many labels
+        warnings.filterwarnings("ignore", "The number of unique classes")  # of tiny splits
         model.fit(given / scale, label)
 
     def predict(columns: Columns) -> NDArray[Any]:

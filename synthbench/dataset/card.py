@@ -20,6 +20,7 @@ from synthbench.dataset.card_sections import (
     known_limits,
     loading,
     origin_texts,
+    other_than_defaults,
     provenance,
     sample_table,
     split_prose,
@@ -164,7 +165,7 @@ def _body(manifest: Manifest, tasks: Sequence[Task], samples: Sequence[str]) -> 
     first = tasks[0]
     intro, sections = split_prose(prose(first))
     for title in _OF_DEFAULTS:
-        if title in sections and (remark := _other_than_defaults(manifest, first)):
+        if title in sections and (remark := other_than_defaults(manifest, first)):
             sections[title] = f"{remark}\n\n{sections[title]}"
     splits = [splits_table(task, manifest.variants[task.variant]) for task in tasks]
     titles = [f"**{task.variant}**: {task.variants[task.variant]}" for task in tasks]
@@ -187,20 +188,6 @@ def _body(manifest: Manifest, tasks: Sequence[Task], samples: Sequence[str]) -> 
     }
     parts += [fold(title, text) for title, text in folded.items() if text]
     return "\n\n".join(parts) + "\n"
-
-
-def _other_than_defaults(manifest: Manifest, task: Task) -> str:
-    """What to say above prose with figures of the task's defaults; empty where they are these."""
-    changed = [f"{name}={setting(value)}" for name, value in task.parameters.changed().items()]
-    rows = manifest.variants[task.variant]
-    changed += [
-        f"{record.rows:,} rows of {name}"
-        for name, record in rows.items()
-        if record.rows != task.split(name).rows
-    ]
-    if not changed:
-        return ""
-    return f"*This describes the task with its defaults; this dataset has {', '.join(changed)}.*"
 
 
 def origins_of(tasks: Sequence[Task]) -> tuple[Origin, ...]:

@@ -165,6 +165,21 @@ def split_prose(text: str) -> tuple[str, dict[str, str]]:
     return intro.strip(), {title.strip(): body.strip() for title, _, body in parts}
 
 
+def other_than_defaults(manifest: Manifest, task: Task) -> str:
+    """What to say above prose with figures of the task's defaults; empty where they are these."""
+    changed = [
+        f"{name} {_plain(setting(value))}" for name, value in task.parameters.changed().items()
+    ]
+    changed += [
+        f"{record.rows:,} rows of {name}"
+        for name, record in manifest.variants[task.variant].items()
+        if record.rows != task.split(name).rows
+    ]
+    if not changed:
+        return ""
+    return f"> This describes the task with its defaults; this dataset has {', '.join(changed)}."
+
+
 def fold(title: str, text: str) -> str:
     """A section that unfolds when its title is clicked."""
     return f"<details>\n<summary>{title}</summary>\n\n{text}\n\n</details>"

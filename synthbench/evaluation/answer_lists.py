@@ -22,10 +22,10 @@ _BETWEEN = ",;|[](){}\"'`*$\\"
 _REASON = re.compile(
     r"\s*\(|[.;]\s|,\s+(?=[a-z])|\s[—–-]\s(?!\s*\d)|\s+(?:because|since|as|which)\b", re.IGNORECASE
 )
-#: Before the last token of a list of numbers: "3, 13, and 59".
-_AND = re.compile(r"(?<=\d),?\s+and\s+(?=\d)")
-#: Lists each in a line of its own.
-_ROWS = re.compile(r"(?:\[[^\[\]]*\],?[ \t]*\n\s*)+\[[^\[\]]*\]")
+#: Between two numbers of which the second ends what is said: "3, 13, and 59".
+_AND = re.compile(r"(?<=\d),?\s+and\s+(?=\d+\b(?!\s*,?\s*\d))")
+#: Lists of numbers, each in a line of its own.
+_ROWS = re.compile(r"(?:\[[-−\d., \t]*\],?[ \t]*\r?\n[ \t]*)+\[[-−\d., \t]*\]")
 #: What a sentence says before its answer.
 _SAID = re.compile(r"(?:[:=≡→]|\b(?:is|are|get|gives?|equals|makes)\b)", re.IGNORECASE)
 _NOT, _BUT = (re.compile(rf"\b{word}\b", re.IGNORECASE) for word in ("not", r"but(?:\s+rather)?"))
@@ -58,7 +58,7 @@ def _lines(text: str) -> list[str]:
 
 def _trimmed(text: str, edges: str = _EDGES) -> str | None:
     """The first line of a text, without markup, quotes and full stop around it."""
-    line = text.strip(edges + "\r\n").partition("\n")[0].strip(edges)
+    line = text.strip().strip(edges + "\r\n").partition("\n")[0].strip().strip(edges)
     return line.removesuffix(".").strip(edges + "{}") or None
 
 
@@ -68,7 +68,7 @@ def find_sequence(label: Column, said: str) -> str | None:
     Its tokens may stand in a list, or be separated otherwise than in the label. Digits may be
     grouped: `57,263,454`. What is corrected counts.
     """
-    said = _AND.sub(", ", said)
+    said = _without_and(said)
     head, end = split_end(said)
     if head and (_marked(plain(end)) or not may_mark(said[: len(head) + 300])):
         found = _sequence_in(label, end)
@@ -86,7 +86,7 @@ def _sequence_in(label: Column, said: str) -> str | None:
     if (marked := _marked(text)) is not None:
         exact = _marked(said, edges) or ""
         place = next(start for start, end in last_marked(text) if _trimmed(text[start:end]))
-        below = [_one_a_line(text[place:], tokens)] if marked in tokens else []
+        below = [_one_a_line(text[place:], tokens)]
         there = [*below, exact, marked, *_beginnings(exact), *_beginnings(marked)]
         return _first_sequence(label, text, [(place, piece) for piece in there])
     lines = _lines(text)
@@ -99,9 +99,22 @@ def _sequence_in(label: Column, said: str) -> str | None:
     return _first_sequence(label, text, [*pieces, (0, lines[0])])
 
 
+def _without_and(said: str) -> str:
+    """A text with a comma in place of "and" before the last number of a list with commas."""
+
+    def comma(found: re.Match[str]) -> str:
+        before = said[max(0, found.start() - 200) : found.start()]
+        return ", " if "," in before.rpartition("\n")[2] else found[0]
+
+    return _AND.sub(comma, said)
+
+
 def _one_a_line(text: str, tokens: Collection[str]) -> str:
-    """The lines at a text's beginning that are a token each."""
-    lines = text.strip(_EDGES + "\r\n").splitlines(keepends=True)
+    """The lines below a mark that are a token each; empty if there is more in the mark's own."""
+    first, _, below = text.partition("\n")
+    if first.strip(_EDGES):
+        return ""
+    lines = below.lstrip().splitlines(keepends=True)
     return "".join(itertools.takewhile(lambda line: line.strip(_EDGES + ",\n") in tokens, lines))
 
 
@@ -164,15 +177,18 @@ def _joined(vocabulary: Vocabulary, piece: str) -> str | None:
     return None
 
 
-def find_numbers(text: str) -> Any:
-    """The numbers that are marked as the answer, or the last list, or the last lines of numbers."""
-    text = _ROWS.sub(lambda rows: _as_one_list(text[: rows.start()], rows[0]), text)
+def find_numbers(text: str, rows: bool = False) -> Any:
+    """The numbers that are marked as the answer, or the last list, or the last lines of numbers.
+
+    With `rows`, the answer is a list of lists, which may stand below each other.
+    """
+    text = _rows_in_lists(text) if rows else text
     for start, end in last_marked(text):
         before, opening, _ = text[start:].partition("[")
         if opening and not any(map(str.isalnum, before)):
             return _read_list(enclosed(text[start:], "[]")[0])
         if numbers := _line_of_numbers(text[start:end].strip(_EDGES + "{}:.\n")):
-            lines = text[end:].lstrip("\n").splitlines()
+            lines = text[end:].removeprefix("\n").splitlines() if rows else []
             below = [*itertools.takewhile(bool, map(_line_of_numbers, lines))]
             return [numbers, *below] if below else numbers
     if "[" in text:
@@ -182,9 +198,15 @@ def find_numbers(text: str) -> Any:
     return list(itertools.takewhile(bool, table))[::-1] or None
 
 
-def _as_one_list(before: str, rows: str) -> str:
-    """Lists below each other as a list of them, unless they stand in one already."""
-    return rows if before.rstrip().endswith(("[", ",")) else f"[{rows}]"
+def _rows_in_lists(text: str) -> str:
+    """A text in which lists below each other are in a list, if they stand in none already."""
+    parts, last, depth = [], 0, 0
+    for found in _ROWS.finditer(text):
+        between = text[last : found.start()]
+        depth += between.count("[") - between.count("]")
+        parts += [between, found[0] if depth > 0 else f"[{found[0]}]"]
+        last = found.end()
+    return "".join([*parts, text[last:]])
 
 
 def _line_of_numbers(line: str) -> list[float]:

@@ -33,6 +33,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import pyarrow as pa
+
 from synthbench.evaluation.answer_lists import find_numbers, find_sequence, find_text
 from synthbench.evaluation.answer_terms import (
     Term,
@@ -88,7 +90,9 @@ def find_answer(task: Task, text: str) -> Any:
         return None
     match task.answer.answers:
         case "numbers":
-            return find_numbers(plain(said))
+            kind = task.answer.arrow
+            rows = pa.types.is_list(kind) and pa.types.is_list(kind.value_type)
+            return find_numbers(plain(said), rows)
         case "text" if task.answer.vocabulary is None:
             return find_text(without_fonts(said))
         case "text" if task.answer.is_number:

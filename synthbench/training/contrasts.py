@@ -128,10 +128,10 @@ def judge(comparison: Mapping[str, Any]) -> list[Finding]:
     stand there.
 
     Means over seeds are compared by Welch's test, numbers of runs by Fisher's exact test; both are
-    two-sided and corrected for the number of contrasts of one table (Holm). A model that has not
-    learned its training rows shows nothing, but its contrasts count in that number, so that fewer
-    fitted runs do not make the others more significant. A Eureka-moment counts whether a run is
-    fitted or not.
+    two-sided and corrected for the number of contrasts of one table that were run (Holm). A model
+    that has not learned its training rows shows nothing, but its contrasts count in that number, so
+    that fewer fitted runs do not make the others more significant. A Eureka-moment counts whether a
+    run is fitted or not.
     """
     of_task = [one for one in CONTRASTS if one.task == comparison["task"]]
     of_paper = comparison["study"] in {one.study for one in of_task}
@@ -141,9 +141,9 @@ def judge(comparison: Mapping[str, Any]) -> list[Finding]:
     for table in dict.fromkeys(one.contrast.table for one in findings):
         places = [place for place, one in enumerate(findings) if one.contrast.table == table]
         tested = [place for place in places if findings[place].p is not None]
-        untested = sum(findings[place].state == UNFITTED for place in places)
+        run = sum(findings[place].state != NOT_RUN for place in places)
         chances = [p for place in tested if (p := findings[place].p) is not None]
-        corrected = holm(chances, untested)
+        corrected = holm(chances, run - len(chances))
         for place, p in zip(tested, corrected, strict=True):
             first, second = (figure.mean for figure in findings[place].figures)
             order = SAME if first > second else REVERSED

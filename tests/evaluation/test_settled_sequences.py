@@ -4,6 +4,7 @@ import pytest
 
 import synthbench
 from synthbench import llm
+from synthbench.evaluation.final_answer import find_answer
 from synthbench.tasks.chomsky.task import FUNCTIONS
 from synthbench.tasks.registry import task as make_task
 from tests.support import draw_splits
@@ -147,3 +148,21 @@ def test_functions_whose_answers_are_digits_are_those_that_say_so():
         task = make_task("chomsky", variant)
         labels = task.rendered(draw_splits(task, 40, "test")["test"].block)["label"].to_pylist()
         assert function.is_digit == all(len(label.split()) == 1 for label in labels), variant
+
+
+@pytest.mark.parametrize(
+    ("reply", "found"),
+    [
+        ("The running products are: 3, 13, 0, and 59.", "3 13 0 59"),
+        ("Answer: 3, 13, 0 and 59", "3 13 0 59"),
+        ("Answer:\n3\n13\n0\n59", "3 13 0 59"),
+        ("**Answer:**\n3\n13\n\nDone.", "3 13"),
+        # No list goes on here.
+        ("The answer is 0 1, and 1 0", "0 1"),
+        ("0 1 and 1 0", None),
+        ("Answer: 1\n1", "1"),
+        ("**Answer: 1**\n1", "1"),
+    ],
+)
+def test_a_sequence_may_be_a_list_with_and_or_have_a_line_for_each_token(reply, found):
+    assert find_answer(make_task("state-tracking", "Z60"), reply) == found

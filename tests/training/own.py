@@ -179,6 +179,17 @@ def shared(width):
     return _shared(width)
 
 
+class Covariance(Layer):
+    """Asks of its parameter what a random one has not."""
+
+    def __init__(self, width):
+        super().__init__(width)
+        self.covariance = nn.Parameter(torch.eye(width) / 4)
+
+    def forward(self, states):
+        return super().forward(states)[0] @ torch.linalg.cholesky(self.covariance)
+
+
 class ExtraState(Layer):
     def get_extra_state(self):
         return {"name": "extra"}
@@ -255,6 +266,15 @@ class Without(Make):
 
     def forward(self, tokens):
         return self.head(self.rnn(self.embedding(tokens))[0][:, -1])
+
+
+class WrappedWithout(nn.Module):
+    def __init__(self, **sizes):
+        super().__init__()
+        self.model = Without(**sizes)
+
+    def forward(self, *given, **more):
+        return self.model(*given, **more)
 
 
 class Wrapped(nn.Module):

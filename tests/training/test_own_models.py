@@ -148,15 +148,17 @@ def test_a_layer_may_keep_a_table_that_grows(precision, tmp_path, data):
     assert made["precision"] == precision
 
 
-@pytest.mark.parametrize("name", ["Complex", "CachedMask", "TestTimeTraining", "ExtraState"])
+@pytest.mark.parametrize(
+    "name", ["Complex", "CachedMask", "TestTimeTraining", "ExtraState", "Covariance"]
+)
 def test_what_a_layer_does_in_evaluation_is_up_to_it(name, tmp_path, data):
-    """Complex parameters, tables remade at every width, gradients in its forward pass."""
+    """Complex parameters, tables remade at every width, gradients, decompositions."""
     chosen = {"model": None, "layer": f"{OWN}:{name}", "options": SMALL, "recipe": SHORT}
     assert run(tmp_path / "run", data, **chosen)["steps"] == SHORT["steps"]
 
 
 @pytest.mark.filterwarnings("ignore:The .grad attribute")  # PyTorch's own, of its compiler
-@pytest.mark.parametrize("name", ["Compiled", "Wrapped", "Parallel"])
+@pytest.mark.parametrize("name", ["Compiled", "Wrapped", "WrappedWithout", "Parallel"])
 def test_a_compiled_or_wrapped_model_gets_lengths_if_the_one_in_it_takes_them(name, tmp_path, data):
     made = run(tmp_path / "run", data, model=f"{OWN}:{name}", recipe=SHORT)
     assert made["steps"] == SHORT["steps"]

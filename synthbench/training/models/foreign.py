@@ -112,8 +112,7 @@ class ForeignModel(nn.Module):
         super().__init__()
         self.model = model
         self._shape = form.score_shape
-        read = _unwrapped(model).forward
-        self._takes_lengths = "lengths" in parameters_of(read) or takes_all(read)
+        self._takes_lengths = _takes_lengths(model)
 
     def forward(
         self,
@@ -136,13 +135,10 @@ class ForeignModel(nn.Module):
         return Output(scores)
 
 
-def _unwrapped(model: nn.Module) -> nn.Module:
-    """The model in a compiled or parallel one, which itself takes anything."""
-    for name in ("_orig_mod", "module"):  # torch.compile, nn.DataParallel
-        inner = getattr(model, name, None)
-        if isinstance(inner, nn.Module) and takes_all(model.forward):
-            return _unwrapped(inner)
-    return model
+def _takes_lengths(model: nn.Module) -> bool:
+    """Whether a model reads lengths; if it takes anything, as compiled ones do, a part of it."""
+    parts = model.modules() if takes_all(model.forward) else [model]
+    return any("lengths" in parameters_of(one.forward) for one in parts)
 
 
 class ForeignMixer(nn.Module):

@@ -66,6 +66,8 @@ def test_names_with_markup_stand_in_the_card_as_they_are(tmp_path):
     made = {shown(cells(line)[0]): shown(cells(line)[1]) for line in tables(sections["Provenance"])}
     assert made["target_source"] == f"folder:{FOLDER}"
     assert f"classes: {' '.join(sorted(MARKUP))};" in made[f"folder:{FOLDER}"]
+    (remark,) = re.findall(r"^> .* has target_source (.*?), 28 rows", sections["Results"])
+    assert shown(remark) == f"folder:{FOLDER}"
     with use_source_dir(tmp_path / "sources"):
         task = synthbench.task("composites", target_source=f"folder:{FOLDER}")
     for least in splits["test"].buckets:
