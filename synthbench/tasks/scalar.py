@@ -211,7 +211,8 @@ class Sequence(Text):
     def read(self, prediction: Any, label: Any) -> str | None:
         """The text of a sequence, from its text or from a list or array of its tokens.
 
-        A whole number stands for its digits, as JSON and tables have them.
+        If tokens stand side by side without a separator, a whole number stands for its digits, as
+        JSON and tables have them.
         """
         prediction = plain_value(prediction)
         if is_number(prediction):

@@ -133,7 +133,7 @@ def mixes_rows(model: nn.Module, rows: Rows, precision: float) -> bool:
     with moved(list(model.parameters()), MOVED):
         try:
             return differ(alike, 1)
-        except SynthbenchError:  # not every matrix has what a layer asks of its own
+        except SynthbenchError:  # a layer may ask more of its parameters than moved ones give
             return False
 
 

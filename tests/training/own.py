@@ -268,22 +268,19 @@ class Without(Make):
         return self.head(self.rnn(self.embedding(tokens))[0][:, -1])
 
 
-class WrappedWithout(nn.Module):
-    def __init__(self, **sizes):
-        super().__init__()
-        self.model = Without(**sizes)
-
-    def forward(self, *given, **more):
-        return self.model(*given, **more)
-
-
 class Wrapped(nn.Module):
+    inner = Make
+
     def __init__(self, **sizes):
         super().__init__()
-        self.model = Make(**sizes)
+        self.model = self.inner(**sizes)
 
     def forward(self, *given, **more):
         return self.model(*given, **more)
+
+
+class WrappedWithout(Wrapped):
+    inner = Without
 
 
 class Hiding(Make):
