@@ -219,7 +219,7 @@ def test_a_result_names_the_runs_whose_stream_has_other_rows_today():
     assert "losses, but for `ndr` with seed 0 the stream has other rows" in held(made)
 
 
-def test_the_page_tells_which_contrasts_another_test_would_judge_otherwise():
+def test_the_page_tells_on_which_contrasts_another_test_differs():
     """Welch's test, with the variance of each mean raised to that of the rows."""
     found = []
     for one in read_comparisons(STORED):
