@@ -245,7 +245,7 @@ def _unlike(findings: Mapping[str, Finding]) -> str:
 def unfinished(line: Mapping[str, Any]) -> bool:
     """Whether twice the steps have shown that a model was not trained to the end."""
     longer = line.get("doubled")
-    return bool(longer) and rises(longer["single"], longer["doubled"])
+    return bool(longer) and rises(longer)
 
 
 def drawn_models(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:

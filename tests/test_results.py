@@ -293,10 +293,12 @@ def test_twice_the_steps_say_whether_a_model_was_trained_to_the_end(share, words
 
 def test_of_an_error_the_share_of_the_variance_says_what_was_learned():
     made = comparison(variants=("forward",), states=(NOT_FITTED,))["models"][0]
-    made["doubled"] = {"steps": 200, "single": 0.761, "doubled": 0.764}
+    made["doubled"] = {"steps": 200, "single": 0.761, "doubled": 0.764, "other_rows": False}
     made["runs"][0]["fit"] |= {"metric": "mse", "chosen": 0.02}
     seen = "one seed, share of the variance: 0.761, in 200 steps 0.764"
     assert fit_words({**made, "runs": made["runs"][:1]})[1] == f"not fitted in 100 steps ({seen})"
+    made["doubled"] |= {"doubled": 0.9, "other_rows": True}
+    assert "(one seed on other rows, share of the variance: 0.761, " in fit_words(made)[1]
 
 
 def test_a_sentence_has_a_figure_that_is_there():

@@ -285,8 +285,9 @@ def fit_cell(model: Json) -> str:
 def fit_words(model: Json) -> list[str]:
     """The figure of `fit_cell`, then remarks if not all runs are fitted.
 
-    `model` may have the result of a run of twice the steps as `doubled`, with its `steps`, and the
-    share of training rows that it and the shorter run (`single`) have learned.
+    `model` may have the result of a run of twice the steps as `doubled`, with its `steps`, the
+    share of training rows that it and the shorter run (`single`) have learned, and whether it was
+    trained on `other_rows`.
     """
     fits = [run["fit"] for run in model["runs"] if run["fit"]]
     if not fits:
@@ -299,7 +300,8 @@ def fit_words(model: Json) -> list[str]:
         seen = ""
         if longer := model.get("doubled"):
             single, double = longer["single"], longer["doubled"]
-            seed = f"one seed {UNFINISHED}" if rises(single, double) else "one seed"
+            remark = " on other rows" * longer["other_rows"]
+            seed = f"one seed {UNFINISHED}" if rises(longer) else f"one seed{remark}"
             share = ", share of the variance" if metric == "mse" else ""
             seen = f" ({seed}{share}: {single:.3f}, in {longer['steps']:,} steps {double:.3f})"
         steps = max(run["steps"] for run in model["runs"])

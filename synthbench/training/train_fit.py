@@ -80,6 +80,11 @@ def learned_share(fit: Mapping[str, Any] | None) -> float | None:
     return share
 
 
-def rises(share: float, doubled: float) -> bool:
-    """Whether a run of twice the steps shows that the shorter one was not trained to the end."""
-    return round(doubled - share, 12) > RISE  # of rounded shares, so free of dust
+def rises(longer: Mapping[str, Any]) -> bool:
+    """Whether a run of twice the steps shows that the shorter one was not trained to the end.
+
+    It has the shares of training rows that both have learned (`single` and `doubled`), and whether
+    it had `other_rows`: then these may make the difference, and nothing is shown.
+    """
+    rise = round(longer["doubled"] - longer["single"], 12)  # of rounded shares, so free of dust
+    return rise > RISE and not longer["other_rows"]

@@ -48,6 +48,8 @@ _UNSAID = {
 } | {"precision": "float32"}
 #: Fields that a longer run of the same recipe changes.
 _LENGTH = ("steps", "validate_every")
+#: From this day on streams have other rows of the same distribution.
+_NEW_ROWS = "2026-11-26"
 #: Digits of a figure that are kept.
 _DIGITS = 6
 
@@ -182,7 +184,8 @@ def doubled(comparison: Json, line: Json, trials: Sequence[Json]) -> dict[str, A
     It differs from a run of that setting in its length alone, and has the same seed: the
     first of those that have not learned their training rows.
     """
-    shorter = from_comparison({**comparison, "models": [line]}, "", "")
+    stored = (comparison.get("held") or {}).get("date", _NEW_ROWS)
+    shorter = from_comparison({**comparison, "models": [line]}, "", stored)
     if len(shorter) != 1:  # nothing is trained, or the line has several recipes
         return None
     (short,) = shorter
@@ -192,18 +195,21 @@ def doubled(comparison: Json, line: Json, trials: Sequence[Json]) -> dict[str, A
     steps = 2 * short["recipe"]["steps"]
     long = [one for one in of_task if one["recipe"].get("steps") == steps]
     longer = _shares(one for one in long if _without_length(one) == but_for_length)
-    for seed in sorted(seed for seed in shares.keys() & longer if shares[seed] < LEARNED):
-        return {"steps": steps, "single": shares[seed], "doubled": longer[seed]}
+    for seed in sorted(shares.keys() & longer):
+        (single, date), (double, later) = shares[seed], longer[seed]
+        if single < LEARNED:
+            other_rows = bool(short["stream"]) and date < _NEW_ROWS <= later
+            return {"steps": steps, "single": single, "doubled": double, "other_rows": other_rows}
     return None
 
 
-def _shares(trials: Iterable[Json]) -> dict[int, float]:
-    """The share of training rows that the latest run of each seed has learned, where it is known.
+def _shares(trials: Iterable[Json]) -> dict[int, tuple[float, str]]:
+    """What the latest run of each seed has learned of its training rows, where known, and its date.
 
     Older ones were measured on other rows.
     """
     return {
-        run["seed"]: run["training"]
+        run["seed"]: (run["training"], trial["date"])
         for trial in trials
         for run in trial["runs"]
         if None not in (run["seed"], run["training"])

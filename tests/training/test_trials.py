@@ -165,7 +165,8 @@ def test_a_doubled_run_differs_in_its_length_alone_and_has_a_seed_of_the_shorter
     made = comparison(shares=(0.6, 0.5))
     line = made["models"][0]
     longer = trial(steps=200, validate_every=100, shares=(0.7, 0.9))
-    assert doubled(made, line, [longer]) == {"steps": 200, "single": 0.6, "doubled": 0.7}
+    found = {"steps": 200, "single": 0.6, "doubled": 0.7, "other_rows": False}
+    assert doubled(made, line, [longer]) == found
     for other in (trial(steps=300), trial(steps=200, clip=2.0)):
         assert doubled(made, line, [other]) is None
     assert doubled(comparison(steps=0), comparison(steps=0)["models"][0], [longer]) is None
@@ -175,7 +176,7 @@ def test_a_seed_that_has_learned_its_rows_says_nothing_of_twice_the_steps():
     made = comparison(shares=(1.0, 0.5))
     longer = trial(steps=200, shares=(1.0, 0.9))
     found = doubled(made, made["models"][0], [longer])
-    assert found == {"steps": 200, "single": 0.5, "doubled": 0.9}
+    assert found == {"steps": 200, "single": 0.5, "doubled": 0.9, "other_rows": False}
 
 
 def test_the_shorter_run_counts_as_it_was_last_measured():
@@ -183,7 +184,20 @@ def test_the_shorter_run_counts_as_it_was_last_measured():
     again = {**trial(shares=(0.52,), figures=(0.31,)), "source": "later"}
     longer = trial(steps=200, shares=(0.53,), figures=(0.35,))
     found = doubled(made, made["models"][0], [again, longer])
-    assert found == {"steps": 200, "single": 0.52, "doubled": 0.53}
+    assert found == {"steps": 200, "single": 0.52, "doubled": 0.53, "other_rows": False}
+
+
+@pytest.mark.parametrize(
+    "stream, date, other_rows",
+    [(True, "2026-11-25", True), (True, "2026-11-26", False), (False, "2026-11-25", False)],
+)
+def test_since_the_rows_of_streams_changed_longer_runs_had_other_rows(stream, date, other_rows):
+    made, again = comparison(shares=(0.5,)), comparison(shares=(0.7,), steps=200)
+    made["data"]["stream"] = again["data"]["stream"] = stream
+    made["held"] = {"date": date}
+    (longer,) = from_comparison(again, "a run", "2026-11-27")
+    found = doubled(made, made["models"][0], [longer])
+    assert found == {"steps": 200, "single": 0.5, "doubled": 0.7, "other_rows": other_rows}
 
 
 def test_trials_are_written_by_task_and_read_again(tmp_path):
