@@ -24,8 +24,6 @@ _MODELS = {
 _SPLITS = ("iid", "test")
 _LEVELS = ("easy", "medium", "hard")
 _NOT_RUN = "not run"
-#: So many training rows were asked in older results: too few to tell 99% of them from fewer.
-_ROUGH = 200
 
 
 def read_results(directory: str | Path) -> list[dict[str, Any]]:
@@ -114,28 +112,22 @@ def _accuracy(found: Mapping[str, Any]) -> str:
 
 
 def _fit(found: Mapping[str, Any]) -> str:
-    """How well a model has learned its training rows, marked unless it is known to be fitted."""
+    """How well a model has learned its training rows, marked if it is not fitted."""
     if "fit" not in found:
         return ""
-    mark = ""
-    if state_of([found]) == NOT_FITTED:
-        mark = f", {NOT_FITTED} in {found['steps']:,} steps"
-    elif not _is_fitted(found):
-        mark = ", too few to say whether it is fitted"
+    mark = "" if _is_fitted(found) else f", {NOT_FITTED} in {found['steps']:,} steps"
     return f"{found['fit']['chosen']:.3f} of {found['fit']['rows']:,} rows{mark}"
 
 
 def _is_fitted(found: Mapping[str, Any]) -> bool:
-    """Whether a model needs no training, or enough rows show that it has learned its own."""
-    if "fit" not in found:
-        return True
-    return state_of([found]) != NOT_FITTED and found["fit"]["rows"] != _ROUGH
+    """Whether a model needs no training, or has learned its training rows."""
+    return "fit" not in found or state_of([found]) != NOT_FITTED
 
 
 def _charts(result: Mapping[str, Any]) -> Iterator[str]:
     """Accuracy by depth or length, if the task has any, beside the solver's.
 
-    A model that is not known to be fitted is not drawn.
+    A model that is not fitted is not drawn.
     """
     series: dict[str, list[Curve]] = {}
     for part, title in _MODELS.items():

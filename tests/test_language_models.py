@@ -29,11 +29,11 @@ def took(seconds, gpu=None):
     return {"cpu_seconds": seconds, "machine": machine}
 
 
-def result(level="easy", state=FITTED, rows=1000):
+def result(level="easy", state=FITTED):
     shortcut = {"chance": 0.125, "best": "last token", "mean": 0.25, "low": 0.2, "high": 0.3}
     shortcut["rows"] = 46
     zero_shot = {"iid": score(0.25, **{"1": 0.25, "2": 0.25}), "test": score(0.125, **{"3": 0.125})}
-    fit = {"chosen": 0.75, "state": state, "rows": rows}
+    fit = {"chosen": 0.75, "state": state, "rows": 1000}
     training = {"steps": 1000, "batch": 32, "rate": 2e-4, "fit": fit}
     return {
         "task": "arithmetic",
@@ -92,9 +92,6 @@ def test_a_model_that_is_not_fitted_is_marked_and_not_drawn(page):
     assert f"0.750 of 1,000 rows, {NOT_FITTED} in 1,000 steps" in unfinished
     assert "</i>SmolLM2, fine-tuned<" not in unfinished
     assert "</i>SmolLM2, zero-shot<" in unfinished
-    rough = page.results_section([result(rows=200)])
-    assert "0.750 of 200 rows, too few to say whether it is fitted" in rough
-    assert "</i>SmolLM2, fine-tuned<" not in rough
 
 
 def test_results_are_ordered_by_task_and_level_and_others_are_refused(page, tmp_path):
