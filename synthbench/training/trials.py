@@ -48,7 +48,7 @@ _UNSAID = {
 } | {"precision": "float32"}
 #: Fields that a longer run of the same recipe changes.
 _LENGTH = ("steps", "validate_every")
-#: From this day on streams have other rows of the same distribution.
+#: From this day on some streams have other rows of the same distribution.
 _NEW_ROWS = "2026-11-26"
 #: Digits of a figure that are kept.
 _DIGITS = 6
@@ -184,8 +184,8 @@ def doubled(comparison: Json, line: Json, trials: Sequence[Json]) -> dict[str, A
     It differs from a run of that setting in its length alone, and has the same seed: the
     first of those that have not learned their training rows.
     """
-    stored = (comparison.get("held") or {}).get("date", _NEW_ROWS)
-    shorter = from_comparison({**comparison, "models": [line]}, "", stored)
+    held = comparison.get("held") or {"date": _NEW_ROWS, "same_rows": True}
+    shorter = from_comparison({**comparison, "models": [line]}, "", held["date"])
     if len(shorter) != 1:  # nothing is trained, or the line has several recipes
         return None
     (short,) = shorter
@@ -198,7 +198,7 @@ def doubled(comparison: Json, line: Json, trials: Sequence[Json]) -> dict[str, A
     for seed in sorted(shares.keys() & longer):
         (single, date), (double, later) = shares[seed], longer[seed]
         if single < LEARNED:
-            other_rows = bool(short["stream"]) and date < _NEW_ROWS <= later
+            other_rows = not held["same_rows"] and date < _NEW_ROWS <= later
             return {"steps": steps, "single": single, "doubled": double, "other_rows": other_rows}
     return None
 

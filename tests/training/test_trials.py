@@ -188,13 +188,12 @@ def test_the_shorter_run_counts_as_it_was_last_measured():
 
 
 @pytest.mark.parametrize(
-    "stream, date, other_rows",
-    [(True, "2026-11-25", True), (True, "2026-11-26", False), (False, "2026-11-25", False)],
+    "same_rows, date, other_rows",
+    [(False, "2026-11-25", True), (False, "2026-11-26", False), (True, "2026-11-25", False)],
 )
-def test_since_the_rows_of_streams_changed_longer_runs_had_other_rows(stream, date, other_rows):
+def test_since_the_rows_of_streams_changed_longer_runs_had_other_rows(same_rows, date, other_rows):
     made, again = comparison(shares=(0.5,)), comparison(shares=(0.7,), steps=200)
-    made["data"]["stream"] = again["data"]["stream"] = stream
-    made["held"] = {"date": date}
+    made["held"] = {"date": date, "same_rows": same_rows}
     (longer,) = from_comparison(again, "a run", "2026-11-27")
     found = doubled(made, made["models"][0], [longer])
     assert found == {"steps": 200, "single": 0.5, "doubled": 0.7, "other_rows": other_rows}
