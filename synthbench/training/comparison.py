@@ -300,10 +300,9 @@ def fit_words(model: Json) -> list[str]:
         seen = ""
         if longer := model.get("doubled"):
             single, double = longer["single"], longer["doubled"]
-            remark = " on other rows" * longer["other_rows"]
-            seed = f"one seed {UNFINISHED}" if rises(longer) else f"one seed{remark}"
-            share = ", share of the variance" if metric == "mse" else ""
-            seen = f" ({seed}{share}: {single:.3f}, in {longer['steps']:,} steps {double:.3f})"
+            remark = f" {UNFINISHED}" * rises(longer) + " on other rows" * longer["other_rows"]
+            seed = f"one seed{remark}{', share of the variance' * (metric == 'mse')}"
+            seen = f" ({seed}: {single:.3f}, in {longer['steps']:,} steps {double:.3f})"
         steps = max(run["steps"] for run in model["runs"])
         words.append(f"{which}{NOT_FITTED} in {steps:,} steps{seen}")
     return words

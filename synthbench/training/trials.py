@@ -181,8 +181,9 @@ def write_trials(directory: Path, trials: Iterable[Json]) -> None:
 def doubled(comparison: Json, line: Json, trials: Sequence[Json]) -> dict[str, Any] | None:
     """The run of twice the steps of a line of a comparison, as `comparison.fit_words` reads it.
 
-    It differs from a run of that setting in its length alone, and has the same seed: the
-    first of those that have not learned their training rows.
+    It differs from a run of that setting in its length, and in its rows if those of the stream have
+    changed between the two. It has the same seed: the first of those that have not learned their
+    training rows.
     """
     held = comparison.get("held") or {"date": _NEW_ROWS, "same_rows": True}
     shorter = from_comparison({**comparison, "models": [line]}, "", held["date"])
