@@ -135,6 +135,7 @@ class _ClusterEngine(Engine):
         return self.submit(function, *args)
 
     def _ask(self, view: Any, function: Callable[..., Any], args: Any, kwargs: Any) -> _Asked:
+        self._watch.check_connection()
         packed, handles = pack(self._terms, view, function, args, kwargs)
         words = [packed, handles], pickle.loads
         made = self._client.submit(*RUN, *words, key=_key(function))

@@ -174,6 +174,7 @@ class Watch:
         Raises:
             SynthbenchError: the cluster is gone, or cannot make the call.
         """
+        self.check_connection()
         # Not the client's `gather`, whose coroutines complain on the terminal when cancelled.
         coming = asyncio.ensure_future(future)
         if not self._waiting:
@@ -192,6 +193,18 @@ class Watch:
             self._waiting -= 1
             self._heard = time.monotonic()
             coming.cancel()
+
+    def check_connection(self) -> None:
+        """Make sure that calls still reach the scheduler.
+
+        When the connection is lost, the client cancels the calls it knows of, then tries for a
+        while to connect again; a call asked for meanwhile would wait for nothing.
+
+        Raises:
+            SynthbenchError: the connection was lost.
+        """
+        if self._client.status != "running":
+            raise self._lost()
 
     async def run(self) -> None:
         """Look at the cluster now and then, until cancelled."""
@@ -248,16 +261,19 @@ class Watch:
         if isinstance(error, CancelledError | OSError):
             reason = getattr(error, "reason", _LOST)
             if reason == _LOST:
-                return SynthbenchError(
-                    f"The Dask scheduler at {self._address} is gone: the connection was lost. "
-                    f"Start it again, and {_RUN_AGAIN}."
-                )
+                return self._lost()
             return SynthbenchError(f"Dask cancelled a call ({reason}); {_RUN_AGAIN}.")
         with contextlib.suppress(Exception):  # the cluster may go at any moment
             async with asyncio.timeout(PATIENCE):
                 if (found := await asyncio.to_thread(self._other_worker)) is not None:
                     return found
         return SynthbenchError(f"A call failed on the Dask cluster: {_in_a_line(error)}.")
+
+    def _lost(self) -> SynthbenchError:
+        return SynthbenchError(
+            f"The Dask scheduler at {self._address} is gone: the connection was lost. "
+            f"Start it again, and {_RUN_AGAIN}."
+        )
 
     def _other_worker(self) -> SynthbenchError | None:
         """Find a worker that cannot read our calls: its synthbench is another, or missing."""

@@ -160,6 +160,20 @@ def test_a_killed_scheduler_ends_the_run_in_two_lines_at_most(tmp_path, draw):
     )
 
 
+@pytest.mark.parametrize(("status", "seconds"), [("connecting", 60), ("closed", 1)])
+def test_a_call_asked_for_after_the_scheduler_s_end_is_refused_at_once(tmp_path, status, seconds):
+    with Cluster(tmp_path) as cluster:
+        scheduler = cluster.scheduler()
+        cluster.worker()
+        with open_engine("dask", scheduler=cluster.address) as engine:
+            assert engine.submit(square, 3).result(60) == 9
+            engine._client._timeout = seconds  # how long it tries to connect again
+            scheduler.kill()
+            until(lambda: engine._client.status == status)
+            with pytest.raises(SynthbenchError, match="is gone: the connection was lost"):
+                engine.submit(square, 4)
+
+
 @pytest.mark.parametrize("draw", DRAWS)
 def test_a_killed_worker_changes_no_byte(tmp_path, cluster, ctl, draw):
     workers = [cluster.worker(), cluster.worker()]
