@@ -44,7 +44,10 @@ _STEPS = {
         2: {"lstm": 44, "transformer": 31, "ndr": 12},
         3: {"lstm": 17, "transformer": 19, "ndr": 6},
     },
-    "listops": {2: {"lstm": 49, "transformer": 24, "ndr": 12}},
+    "listops": {
+        1: {"lstm": 109, "transformer": 44, "ndr": 19},
+        2: {"lstm": 49, "transformer": 24, "ndr": 12},
+    },
 }
 #: The depth that was found, by task, and the rate of each model at it. The LSTM and the
 #: Transformer were not trained with the smaller rate: it cannot have more than 1.000 of iid.
