@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from synthbench.text.tables import Table
 from synthbench.training.comparison import fit_words
 
 
-def beside_paper(comparison: Mapping[str, Any], measure: str) -> str:
+def beside_paper(
+    comparison: Mapping[str, Any], measure: str, chance: Callable[[str], float]
+) -> str:
     """One measure of every variant and model, with the best seed and the paper's figure.
 
     Args:
         comparison: what `reproduce` wrote.
         measure: the name of one of its measures.
+        chance: what a guess scores on a variant.
 
     Returns:
         A table in Markdown. An asterisk marks a model that has not learned its training rows in
@@ -27,8 +30,9 @@ def beside_paper(comparison: Mapping[str, Any], measure: str) -> str:
         found = [lines.get((variant, model)) for model in models]
         seeds = sorted({len(line["runs"]) for line in found if line is not None})
         cells = ["" if line is None else _cell(line, measure) for line in found]
-        rows.append([variant, " or ".join(map(str, seeds)), *cells])
-    return Table(["variant", "seeds", *(f"`{model}`" for model in models)], rows).markdown()
+        rows.append([variant, " or ".join(map(str, seeds)), f"{chance(variant):.3f}", *cells])
+    head = ["variant", "seeds", "chance", *(f"`{model}`" for model in models)]
+    return Table(head, rows).markdown()
 
 
 def _cell(line: Mapping[str, Any], measure: str) -> str:

@@ -30,6 +30,7 @@ sys.path.insert(0, str(ROOT))  # for the image sources that the tests make
 import gallery  # noqa: E402
 import language_models as of_language_models  # noqa: E402
 from beside import beside_paper  # noqa: E402
+from chance import chance  # noqa: E402
 from drawings import depth_two, way_of_the_data  # noqa: E402
 from overview import matrices, panels, suite_section  # noqa: E402
 from pictures import picture  # noqa: E402
@@ -156,7 +157,8 @@ def results() -> str:
 def chomsky_table() -> str:
     """Ours beside table 2 of the Chomsky hierarchy."""
     found = (one for one in _results() if (one["task"], one["study"]) == ("chomsky", "main"))
-    return beside_paper(next(found), "test")
+    comparison = next(found)
+    return beside_paper(comparison, "test", lambda variant: chance(comparison, variant, "test"))
 
 
 def suite() -> str:

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from chance import chance
 from gallery import by_bucket, by_size, charts, curve_anchor, ends
-from results import drawn_models, origin, unfinished
+from results import budget, drawn_models, models_sizes, origin, unfinished
 from shapes import line, svg, text
 
 from synthbench.tasks.registry import task as make_task
@@ -47,12 +48,17 @@ def matrices(comparisons: Sequence[Comparison]) -> str:
     return "\n\n".join(map(matrix, parts))
 
 
-def matrix(comparisons: Sequence[Comparison], curves: str = "../gallery/{task}.html") -> str:
+def matrix(
+    comparisons: Sequence[Comparison],
+    curves: str = "../gallery/{task}.html",
+    guesses: bool = False,
+) -> str:
     """Accuracy beyond what was trained on, as HTML: a row a model, a column a task and variant.
 
     Args:
         comparisons: what `reproduce` wrote.
         curves: the page that has the curves of a task; empty: the same page.
+        guesses: whether the first row has what a guess scores.
     """
     columns = _columns(comparisons)
     found: dict[tuple[str, tuple[str, ...]], tuple[Comparison, Line]] = {}
@@ -66,7 +72,7 @@ def matrix(comparisons: Sequence[Comparison], curves: str = "../gallery/{task}.h
     tasks = [(task, len(list(group))) for task, group in itertools.groupby(columns, _task_of)]
     head = "".join(f'<th colspan="{width}"><b>{escape(task)}</b></th>' for task, width in tasks)
     below = "".join(f"<th>{_column_head(key, columns)}</th>" for key in columns)
-    rows = []
+    rows = [_guesses(columns)] if guesses else []
     for model in models:
         cells = (
             _cell(*found[model, key], curves) if (model, key) in found else "<td></td>"
@@ -152,11 +158,21 @@ def _cell(comparison: Comparison, entry: Line, curves: str) -> str:
     return f'<td style="--share: {figure["mean"]:.3f}">{shown}</td>'
 
 
+def _guesses(columns: Mapping[tuple[str, ...], Any]) -> str:
+    """A row of the matrix: what a guess scores."""
+    cells = []
+    for (_, variant, *_), ((comparison, _), *_) in columns.items():
+        share = chance(comparison, variant, str(_beyond(comparison)))
+        cells.append(f'<td style="--share: {share:.3f}">{share:.2f}</td>')
+    return f"<tr><th>chance</th>{''.join(cells)}</tr>"
+
+
 def suite_section(comparisons: Sequence[Comparison]) -> str:
     """The studies of a suite in HTML and Markdown: a matrix, a chart a setting, their origin."""
-    parts = [matrix(comparisons, curves="")]
+    parts = [matrix(comparisons, curves="", guesses=True)]
     for one in comparisons:
-        parts += [f"## {one['task']}: {one['title']}", *charts(one), origin(one)]
+        title, made = f"## {one['task']}: {one['title']}", f"{budget(one)} {models_sizes(one)}"
+        parts += [title, made, *charts(one), origin(one)]
     return "\n\n".join(parts)
 
 

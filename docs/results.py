@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,8 @@ from synthbench.training.contrasts import (
     NO_SHARES,
     NOT_RUN,
     ONE_RUN,
+    REVERSED,
+    SAME,
     STATES,
     Finding,
     judge,
@@ -46,6 +48,8 @@ from synthbench.training.trials import doubled, read_trials
 #: The kinds of sizes that contrasts are told apart by.
 _PAPER, _RULE, _OTHERS = "at the paper's size", "at a size chosen by a rule", "at other sizes"
 _SIZES = (_PAPER, _RULE, _OTHERS)
+#: The metric that is a share of runs.
+_OF_RUNS = "eureka_ratio"
 
 
 def read_comparisons(directory: str | Path) -> list[dict[str, Any]]:
@@ -150,9 +154,30 @@ def models_sizes(comparison: Mapping[str, Any]) -> str:
     for line in comparison["models"]:
         counts.setdefault(f"`{line['model']}`", []).append(f"{line['model_parameters']:,}")
     named = (f"{model} {' or '.join(dict.fromkeys(found))}" for model, found in counts.items())
-    seeds = sorted({len(line["runs"]) for line in comparison["models"]})
-    words = " to ".join(map(str, seeds[:1] + seeds[-1:] * (len(seeds) > 1)))
-    return f"{words} seed{'s' if seeds[-1] > 1 else ''}; parameters: {', '.join(named)}."
+    return f"{_seeds(comparison)}; parameters: {', '.join(named)}."
+
+
+def _seeds(comparison: Mapping[str, Any]) -> str:
+    """How many seeds were run; which variants have how many, if not all have the same."""
+    variants: dict[int, dict[str, None]] = {}
+    for line in comparison["models"]:
+        variants.setdefault(len(line["runs"]), {})[line["variant"]] = None
+    words = [
+        f"{number} seed{'s' if number > 1 else ''}"
+        + (f" of {', '.join(variants[number])}" if len(variants) > 1 else "")
+        for number in sorted(variants, reverse=True)
+    ]
+    return " and ".join(words)
+
+
+def budget(comparison: Mapping[str, Any]) -> str:
+    """The rows of training and those that figures are of, as sentences."""
+    made = {
+        f"{line['runs'][0]['steps']:,} steps of {line['recipes'][0]['batch_size']} rows"
+        for line in comparison["models"]
+    }
+    rows = dict.fromkeys(f"{one['rows']:,}" for one in comparison["measures"] if one.get("rows"))
+    return f"{' or '.join(sorted(made))}. Figures are of {' or '.join(rows)} rows."
 
 
 # Contrasts.
@@ -166,15 +191,7 @@ def contrasts_section(comparisons: Sequence[Mapping[str, Any]]) -> str:
     found = {size: _findings(group) for size, group in by_size.items() if group}
     parts = [f"The tables have {len(CONTRASTS)} contrasts."]
     parts += [_counts(size, findings) for size, findings in found.items()]
-    undecided = [
-        abs(one.figures[0].mean - one.figures[1].mean)
-        for findings in found.values()
-        for one in findings.values()
-        if one.state == NO_DIFFERENCE and one.contrast.metric not in NO_SHARES
-    ]
-    if undecided:
-        most = max(undecided)
-        parts.append(f"The largest difference of shares that was not told apart is {most:.2f}.")
+    parts += _undecided([one for findings in found.values() for one in findings.values()])
     head = ["models", "measure", "paper", *found, "differ in"]
     tables: dict[str, list[list[str]]] = {}
     for contrast in CONTRASTS:
@@ -187,6 +204,22 @@ def contrasts_section(comparisons: Sequence[Mapping[str, Any]]) -> str:
         plural = "s" if len(lines) > 1 else ""
         parts.append(f'??? note "{name}: {len(lines)} contrast{plural}"\n\n    {table}')
     return "\n\n".join(parts)
+
+
+def _undecided(findings: Sequence[Finding]) -> list[str]:
+    """The largest differences that no test has told apart, as a sentence, if there are any."""
+    kinds: dict[str, list[float]] = {}
+    for one in findings:
+        metric = one.contrast.metric
+        if one.state == NO_DIFFERENCE and (metric not in NO_SHARES or metric == _OF_RUNS):
+            first, second = (figure.mean for figure in one.figures)
+            kinds.setdefault("runs" if metric == _OF_RUNS else "rows", []).append(
+                abs(first - second)
+            )
+    words = [f"{max(found):.2f} of shares of {kind}" for kind, found in sorted(kinds.items())]
+    return [f"The largest difference that was not told apart is {' and '.join(words)}."] * bool(
+        words
+    )
 
 
 def _size(comparison: Mapping[str, Any]) -> str:
@@ -219,7 +252,21 @@ def _counts(title: str, findings: Mapping[Any, Finding]) -> str:
         lines.append([f"{len(rest)} other tables", *(_count(together[state]) for state in STATES)])
     total = sum(tables.values(), Counter())
     lines.append(["**all**", *(f"**{total[state]}**" for state in STATES)])
-    return Table([title, *STATES], lines, right=range(1, 1 + len(STATES))).markdown()
+    table = Table([title, *STATES], lines, right=range(1, 1 + len(STATES))).markdown()
+    return "\n\n".join([table, *_alone(findings.values())])
+
+
+def _alone(findings: Iterable[Finding]) -> list[str]:
+    """How many of the contrasts with an order are of the models alone, as a sentence."""
+    ordered = [one for one in findings if one.state in (SAME, REVERSED)]
+    alone = [one for one in ordered if not one.unlike]
+    pairs = len({(one.contrast.task, one.contrast.models) for one in alone})
+    if not alone:
+        return ["All that have an order compare recipes, not the models alone."] * bool(ordered)
+    return [
+        f"Of the {len(ordered)} that have an order {len(alone)} compare the models alone, of "
+        f"{pairs} pair{'s' if pairs > 1 else ''}; the others compare recipes."
+    ]
 
 
 def _count(number: int) -> str:

@@ -12,7 +12,7 @@ from synthbench.text.tables import Table
 from synthbench.training.cells import number
 from synthbench.training.contrasts import CONTRASTS, Contrast
 from synthbench.training.paper_size import as_typed
-from synthbench.training.recipes import STUDIES
+from synthbench.training.recipes import STUDIES, find_study
 from synthbench.training.trials import setting_of
 
 Trial = Mapping[str, Any]
@@ -97,12 +97,24 @@ def reversals(group: Iterable[Trial]) -> list[tuple[Contrast, float, float, str]
                 continue
             if contrast.study != "main" or lower - higher <= _REVERSED:
                 continue
+            if not (_read_as_published(contrast, one) and _read_as_published(contrast, other)):
+                continue
             weakness = _weakness(one["runs"], other["runs"])
             if in_one_place:
                 together.append((contrast, higher, lower, weakness))
             elif contrast not in apart or lower - higher > apart[contrast][2] - apart[contrast][1]:
                 apart[contrast] = (contrast, higher, lower, f"{weakness}, from different sources")
     return together or list(apart.values())
+
+
+def _read_as_published(contrast: Contrast, trial: Trial) -> bool:
+    """Whether a model's answer is read from the column that it has in the paper's table.
+
+    A trial that does not name the column is taken to have the same.
+    """
+    recipe = find_study(contrast.task, "paper").recipe(trial["model"])
+    theirs = recipe.for_variant(contrast.variant).options.get("readout", "last")
+    return bool(trial["recipe"]["options"].get("readout", theirs) == theirs)
 
 
 def _weakness(*both: Sequence[Mapping[str, Any]]) -> str:

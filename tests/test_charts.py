@@ -189,6 +189,10 @@ def test_every_baseline_of_the_suite_is_stored_and_leads_to_the_curves_on_its_pa
         lines = {(line["variant"], line["model"]) for line in one["models"]}
         assert lines == {(name, made.name) for name in study.variants for made in study.recipes}
     section = docs("overview").suite_section(suite)
+    chance = section.partition("<tr><th>chance</th>")[2].partition("</tr>")[0]
+    assert len(re.findall(r"<td [^>]*>0\.\d\d</td>", chance)) == 12
+    made = "1,000 steps of 512 rows. Figures are of 1,185 rows. 1 seed; parameters: `gru` "
+    assert f"{made}{suite[-1]['models'][0]['model_parameters']:,}, " in section
     places = re.findall(r'<a href="#([\w-]+)"', section)
     assert set(places) == set(re.findall(r'<div id="([\w-]+)"', section))
     told = re.findall(r'<td [^>]*><span title="(.*?)"', section)
@@ -215,12 +219,31 @@ def test_a_table_beside_the_papers_has_the_best_seed_and_marks_what_is_not_fitte
         line("parity", "lstm", 0.25, state=NOT_FITTED),
         line("sort", "lstm", 0.75),
     ]
-    table = docs("beside").beside_paper({"models": models}, "test").splitlines()
-    assert table[0] == "| variant | seeds | `rnn` | `lstm` |"
+    chance = {"parity": 0.5, "sort": 0.25}.__getitem__
+    table = docs("beside").beside_paper({"models": models}, "test", chance).splitlines()
+    assert table[0] == "| variant | seeds | chance | `rnn` | `lstm` |"
     assert table[2:] == [
-        "| parity | 1 or 2 | 0.750, best 1.000, paper 1.000 | 0.250* |",
-        "| sort | 1 |  | 0.750 |",
+        "| parity | 1 or 2 | 0.500 | 0.750, best 1.000, paper 1.000 | 0.250* |",
+        "| sort | 1 | 0.250 |  | 0.750 |",
     ]
+
+
+def test_chance_is_the_answer_to_another_row_of_the_same_size(docs):
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    results = docs("results")
+    suite = {
+        (one["task"], one["study"]): one
+        for one in results.of_suites(results.read_comparisons(ROOT / "examples/results"))
+    }
+    chance = docs("chance").chance
+    for variant, share in {"Z2": 1 / 2, "S3": 1 / 6, "A5": 1 / 60, "Z60": 1 / 60}.items():
+        assert chance(suite["state-tracking", "layers"], variant, "longer") == pytest.approx(
+            share, abs=0.01
+        )
+    assert chance(suite["modular-arithmetic", "layers"], "add", "held out") == 1 / 97
+    strings = suite["chomsky", "layers"]
+    assert chance(strings, "reverse-string", "longer") == pytest.approx(1 / 2, abs=0.01)
+    assert 0.7 < chance(strings, "bucket-sort", "longer") < 0.77  # sorted strings are alike
 
 
 def test_a_panel_has_the_figures_of_the_paper(docs):

@@ -14,6 +14,7 @@ from docs.results import (
     drawn_models,
     figure,
     models_sizes,
+    of_studies,
     read_comparisons,
     results_section,
 )
@@ -159,7 +160,7 @@ def test_a_gallery_page_names_seeds_and_parameters():
     made["models"][1]["model_parameters"] = 50_000
     assert models_sizes(made) == "2 seeds; parameters: `ndr` 43,533 or 50,000."
     del made["models"][1]["runs"][1]
-    assert models_sizes(made).startswith("1 to 2 seeds; ")
+    assert models_sizes(made).startswith("2 seeds of forward and 1 seed of backward; ")
 
 
 def test_headings_say_what_the_figures_are_and_the_table_what_differs_from_the_paper():
@@ -350,9 +351,21 @@ def test_contrasts_at_a_size_chosen_by_a_rule_stand_in_a_column_of_their_own():
     assert "not told apart" not in text
     for line, values in zip(lines, ([0.50, 0.52, 0.51], [0.52, 0.54, 0.53]), strict=True):
         line["measures"]["test"]["values"] = values
-    assert "The largest difference of shares that was not told apart is 0.02." in contrasts_section(
-        [made]
+    assert (
+        "The largest difference that was not told apart is 0.02 of shares of rows."
+        in contrasts_section([made])
     )
+
+
+def test_the_contrasts_of_models_alone_are_counted_and_those_of_runs_are_told_apart():
+    text = contrasts_section(of_studies(read_comparisons(STORED)))
+    own, ruled, others = text.split("| **all** |")[1:]
+    # `counting` above LayerNorm in attention at five sizes, and NormSoftmax above softmax.
+    assert "have an order 6 compare the models alone, of 2 pairs; the others" in own
+    assert "All that have an order compare recipes, not the models alone." in ruled
+    assert "All that have an order compare recipes, not the models alone." in others
+    # The moments of softmax, 12 of 20 runs, and heat treatment, 6 of 20.
+    assert "0.30 of shares of runs." in others.partition("???")[0]
 
 
 def test_the_learning_rates_of_mqar_are_those_that_are_best_on_validation():

@@ -63,6 +63,19 @@ def test_figures_from_two_places_are_compared_where_those_of_one_place_reverse_n
     assert "`lstm` 0.800 (paper: 0.74) is above `ndr` 0.600 (paper: 0.98), one seed each." in text
 
 
+def test_a_model_that_is_read_from_another_column_than_the_papers_reverses_nothing(tried):
+    def backward(model, test, **options):
+        made = setting(model, test)
+        recipe = {**made["recipe"], "options": options}
+        return made | {"task": "ctl", "variant": "backward", "recipe": recipe}
+
+    gated, lstm = "transformer-gated-position", backward("lstm", 0.9)  # paper: 0.98 and 0.22
+    text = tried.tried_section([lstm, backward(gated, 0.1, readout="last")])
+    assert f"`lstm` 0.900 (paper: 0.22) is above `{gated}` 0.100 (paper: 0.98)" in text
+    text = tried.tried_section([lstm, backward(gated, 0.1, readout="first")])
+    assert "**Reversed**" not in text and "at 0 of them" in text
+
+
 def test_runs_of_a_setting_are_one_line_wherever_they_were_made(tried):
     other = setting("lstm", 0.3, source="another file")
     other["runs"][0]["seed"] = 1

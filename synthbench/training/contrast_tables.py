@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from synthbench.text.tables import Table
 from synthbench.training.cells import cell, number
-from synthbench.training.contrasts import NOT_RUN, REVERSED, STATES, Contrast, Finding
+from synthbench.training.contrasts import NOT_RUN, ONE_RUN, REVERSED, STATES, Contrast, Finding
 from synthbench.training.significance import interval
 
 #: The most settings that a table names of those that two recipes differ in.
@@ -59,7 +59,10 @@ def where(contrast: Contrast) -> str:
 
 
 def evidence(finding: Finding) -> str:
-    """Our two figures with their 95% intervals over seeds and rows, and the corrected p."""
+    """Our two figures with their 95% intervals over seeds and rows, and the corrected p.
+
+    A figure of a single run has no interval, and says so.
+    """
     if not finding.figures:
         return ""
     metric = finding.contrast.metric
@@ -68,11 +71,10 @@ def evidence(finding: Finding) -> str:
     else:
         shown = []
         for figure in finding.figures:
-            words = number(metric, figure.mean)
+            spread = ONE_RUN
             if len(figure.values) > 1:
-                low, high = (number(metric, end) for end in interval(figure))
-                words += f" ({low} to {high})"
-            shown.append(words)
+                spread = " to ".join(number(metric, end) for end in interval(figure))
+            shown.append(f"{number(metric, figure.mean)} ({spread})")
     chance = ""
     if finding.p is not None:
         chance = ", p < 0.001" if finding.p < 0.001 else f", p = {finding.p:.2g}"

@@ -357,6 +357,8 @@ def test_the_audit_knows_simpler_rules():
     assert found == ("stack before the actions", "1 1 0 end")
     found = shortcut(Chomsky("binary-addition"), "1 1 plus 0 1 1")
     assert found == ("sum without carries", "1 0 1 end")
+    found = shortcut(Chomsky("bucket-sort"), "3 3 3 3 3 3 3")
+    assert found == ("length alone", "0 0 1 2 2 3 4")
     for variant in DISPUTED:
         (text,) = texts(variant, 9, 1)
         for task, other in (

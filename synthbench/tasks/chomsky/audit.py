@@ -34,6 +34,11 @@ _RULES: dict[str, tuple[str, str, Callable[[list[str]], list[str]]]] = {
             "end",
         ],
     ),
+    "bucket-sort": (
+        "length alone",
+        "As if each of the five symbols were a fifth of the string.",
+        lambda x: [str(5 * place // len(x)) for place in range(len(x))],
+    ),
 }
 
 
