@@ -133,6 +133,8 @@ def _line(study, result):
 def together(stored, made, study):
     """Two comparisons of a study as one; they have no run in common.
 
+    It is held against the golden trainings that the stored one is held against, if it is.
+
     Raises:
         UsageError: they are of other rows or precision, or have a line of other recipes.
     """
@@ -153,6 +155,7 @@ def together(stored, made, study):
     order = sorted(lines, key=lambda key: (variants.index(key[0]), names.index(key[1])))
     return {
         **made,
+        **({"held": stored["held"]} if "held" in stored else {}),
         "seeds": max(len(line["runs"]) for line in lines.values()),
         "run_seconds": round(stored["run_seconds"] + made["run_seconds"], 1),
         "models": [lines[key] for key in order],

@@ -94,13 +94,18 @@ def test_runs_that_one_table_cannot_hold_together_are_refused(run, changes, said
     assert not list(tmp_path.iterdir())
 
 
-def test_runs_of_a_file_keep_their_version_machine_and_seconds(run, tmp_path):
+def test_a_file_keeps_its_runs_version_machine_and_seconds_and_what_it_is_held_against(
+    run, tmp_path
+):
     older = {**run, "synthbench": "0.1.0", "seconds": 5.0, "evaluation_seconds": 1.0}
     newer = {**run, "seed": 1, "seconds": 2.0, "evaluation_seconds": 1.0, "synthbench": "0.2.0"}
     (file,) = collect.collect([older], tmp_path)
+    held = {"commit": "abc", "losses": {"lstm": [1.0]}}
+    file.write_text(json.dumps(json.loads(file.read_text("utf-8")) | {"held": held}), "utf-8")
     for _ in range(2):
         collect.collect([newer], tmp_path, add=True)
     comparison = json.loads(file.read_text(encoding="utf-8"))
+    assert comparison["held"] == held
     assert comparison["run_seconds"] == 9.0
     assert "synthbench 0.1.0" in made_with(comparison)
     assert "synthbench 0.2.0" in made_with(comparison)
