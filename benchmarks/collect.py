@@ -133,7 +133,7 @@ def _line(study, result):
 def together(stored, made, study):
     """Two comparisons of a study as one; they have no run in common.
 
-    It is held against the golden trainings that the stored one is held against, if it is.
+    What the stored one is held against stays; it says nothing of the runs that are added.
 
     Raises:
         UsageError: they are of other rows or precision, or have a line of other recipes.

@@ -30,7 +30,7 @@ def beside_paper(
         found = [lines.get((variant, model)) for model in models]
         seeds = sorted({len(line["runs"]) for line in found if line is not None})
         cells = ["" if line is None else _cell(line, measure) for line in found]
-        rows.append([variant, " or ".join(map(str, seeds)), f"{chance(variant):.3f}", *cells])
+        rows.append([variant, " or ".join(map(str, seeds)), f"{chance(variant):.2f}", *cells])
     head = ["variant", "seeds", "chance", *(f"`{model}`" for model in models)]
     return Table(head, rows).markdown()
 

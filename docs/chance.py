@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from synthbench.auditing.scoring import measure
+from synthbench.auditing.scoring import measure, next_of_level
 from synthbench.sampling.preview import sample_table
 from synthbench.training.recipes import find_study
 
 #: Rows of a split that are drawn.
-_ROWS = 1_000
+_ROWS = 4_000
 
 
 def chance(comparison: Mapping[str, Any], variant: str, measure_name: str) -> float:
-    """The figure of a measure for guesses: of classes uniform, else the next row's right answer.
+    """One in the number of classes, or what the right answer to the next row of the size scores.
 
-    It is what the audit calls chance.
+    The audit calls the same chance.
     """
     key = (comparison["task"], comparison["profile"], comparison["study"])
     study = find_study(*key)
@@ -27,11 +27,8 @@ def chance(comparison: Mapping[str, Any], variant: str, measure_name: str) -> fl
     if task.labels is not None:
         return 1 / len(task.labels)
     rows = sample_table(task, asked.split, _ROWS)
-    answers, sizes = rows["label"].to_pylist(), rows[task.bucket_name].to_pylist()
-    others = list(answers)
-    for size in set(sizes):
-        places = [place for place, one in enumerate(sizes) if one == size]
-        for place, following in zip(places, [*places[1:], places[0]], strict=True):
-            others[place] = answers[following]
+    answers, sizes = rows["label"].to_pylist(), np.array(rows[task.bucket_name].to_pylist())
+    following = next_of_level([sizes == size for size in np.unique(sizes)])
+    others = [answers[place] for place in following]
     column = task.metrics.index(asked.metric)
     return float(np.nanmean(measure(task, rows, others)[:, column]))

@@ -60,7 +60,7 @@ def held(comparison: Mapping[str, Any]) -> str:
     """Whether today's code still makes a result, by the golden trainings of its models.
 
     A stored result has, as `held`, the commit that it was stored with, and what the losses of the
-    golden trainings were with the code of this commit.
+    golden trainings were with the code of this commit. Runs that were added later name their own.
     """
     if (then := comparison.get("held")) is None:
         return "It was not held against today's code."
@@ -70,7 +70,9 @@ def held(comparison: Mapping[str, Any]) -> str:
         for model, losses in then["losses"].items()
         if len(losses) != len(golden.get(model, ())) or not all(map(_close, losses, golden[model]))
     ]
-    stored = f"Stored with commit {then['commit'][:7]} of {then['date']}; "
+    commits = {run.get("commit") for line in comparison["models"] for run in line["runs"]}
+    which = "The first runs were stored" if len(commits) > 1 else "Stored"
+    stored = f"{which} with commit {then['commit'][:7]} of {then['date']}; "
     rows = f"{_older(comparison)}the stream has other rows of the same distribution today"
     if changed and then["same_rows"]:
         return f"{stored}the code of {', '.join(changed)} has changed since."

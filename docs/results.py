@@ -171,13 +171,13 @@ def _seeds(comparison: Mapping[str, Any]) -> str:
 
 
 def budget(comparison: Mapping[str, Any]) -> str:
-    """The rows of training and those that figures are of, as sentences."""
-    made = {
+    """The steps of training and the rows that figures are of, as a sentence."""
+    made = dict.fromkeys(
         f"{line['runs'][0]['steps']:,} steps of {line['recipes'][0]['batch_size']} rows"
         for line in comparison["models"]
-    }
-    rows = dict.fromkeys(f"{one['rows']:,}" for one in comparison["measures"] if one.get("rows"))
-    return f"{' or '.join(sorted(made))}. Figures are of {' or '.join(rows)} rows."
+    )
+    rows = dict.fromkeys(f"{one['rows']:,}" for one in comparison["measures"])
+    return f"Trained for {' or '.join(made)}, scored on {' or '.join(rows)} rows."
 
 
 # Contrasts.
@@ -208,18 +208,17 @@ def contrasts_section(comparisons: Sequence[Mapping[str, Any]]) -> str:
 
 def _undecided(findings: Sequence[Finding]) -> list[str]:
     """The largest differences that no test has told apart, as a sentence, if there are any."""
-    kinds: dict[str, list[float]] = {}
+    gaps: dict[str, list[float]] = {}
     for one in findings:
         metric = one.contrast.metric
         if one.state == NO_DIFFERENCE and (metric not in NO_SHARES or metric == _OF_RUNS):
             first, second = (figure.mean for figure in one.figures)
-            kinds.setdefault("runs" if metric == _OF_RUNS else "rows", []).append(
-                abs(first - second)
-            )
-    words = [f"{max(found):.2f} of shares of {kind}" for kind, found in sorted(kinds.items())]
-    return [f"The largest difference that was not told apart is {' and '.join(words)}."] * bool(
-        words
-    )
+            kind = "the share of runs with a moment" if metric == _OF_RUNS else "accuracy"
+            gaps.setdefault(kind, []).append(abs(first - second))
+    if not gaps:
+        return []
+    words = [f"{max(found):.2f} in {kind}" for kind, found in sorted(gaps.items())]
+    return [f"Where there is *no difference*, the largest gap is {' and '.join(words)}."]
 
 
 def _size(comparison: Mapping[str, Any]) -> str:
@@ -261,11 +260,12 @@ def _alone(findings: Iterable[Finding]) -> list[str]:
     ordered = [one for one in findings if one.state in (SAME, REVERSED)]
     alone = [one for one in ordered if not one.unlike]
     pairs = len({(one.contrast.task, one.contrast.models) for one in alone})
-    if not alone:
-        return ["All that have an order compare recipes, not the models alone."] * bool(ordered)
+    if not ordered:
+        return []
+    words = f"{len(alone)} of the {len(ordered)} that are *same order* or *reversed* compare "
+    words += "the models alone, not whole recipes"
     return [
-        f"Of the {len(ordered)} that have an order {len(alone)} compare the models alone, of "
-        f"{pairs} pair{'s' if pairs > 1 else ''}; the others compare recipes."
+        f"{words} ({pairs} pair{'s' if pairs > 1 else ''} of models)." if alone else f"{words}."
     ]
 
 

@@ -191,7 +191,7 @@ def test_every_baseline_of_the_suite_is_stored_and_leads_to_the_curves_on_its_pa
     section = docs("overview").suite_section(suite)
     chance = section.partition("<tr><th>chance</th>")[2].partition("</tr>")[0]
     assert len(re.findall(r"<td [^>]*>0\.\d\d</td>", chance)) == 12
-    made = "1,000 steps of 512 rows. Figures are of 1,185 rows. 1 seed; parameters: `gru` "
+    made = "Trained for 1,000 steps of 512 rows, scored on 1,185 rows. 1 seed; parameters: `gru` "
     assert f"{made}{suite[-1]['models'][0]['model_parameters']:,}, " in section
     places = re.findall(r'<a href="#([\w-]+)"', section)
     assert set(places) == set(re.findall(r'<div id="([\w-]+)"', section))
@@ -223,8 +223,8 @@ def test_a_table_beside_the_papers_has_the_best_seed_and_marks_what_is_not_fitte
     table = docs("beside").beside_paper({"models": models}, "test", chance).splitlines()
     assert table[0] == "| variant | seeds | chance | `rnn` | `lstm` |"
     assert table[2:] == [
-        "| parity | 1 or 2 | 0.500 | 0.750, best 1.000, paper 1.000 | 0.250* |",
-        "| sort | 1 | 0.250 |  | 0.750 |",
+        "| parity | 1 or 2 | 0.50 | 0.750, best 1.000, paper 1.000 | 0.250* |",
+        "| sort | 1 | 0.25 |  | 0.750 |",
     ]
 
 

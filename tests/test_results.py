@@ -348,11 +348,11 @@ def test_contrasts_at_a_size_chosen_by_a_rule_stand_in_a_column_of_their_own():
     (row,) = (one for one in text.splitlines() if "`ndr` above `lstm` | test" in one)
     assert "| at a size chosen by a rule | at other sizes | differ in |" in text
     assert row.index("same order") < row.index("reversed"), "the column of the rule comes first"
-    assert "not told apart" not in text
+    assert "the largest gap" not in text
     for line, values in zip(lines, ([0.50, 0.52, 0.51], [0.52, 0.54, 0.53]), strict=True):
         line["measures"]["test"]["values"] = values
     assert (
-        "The largest difference that was not told apart is 0.02 of shares of rows."
+        "Where there is *no difference*, the largest gap is 0.02 in accuracy."
         in contrasts_section([made])
     )
 
@@ -361,11 +361,11 @@ def test_the_contrasts_of_models_alone_are_counted_and_those_of_runs_are_told_ap
     text = contrasts_section(of_studies(read_comparisons(STORED)))
     own, ruled, others = text.split("| **all** |")[1:]
     # `counting` above LayerNorm in attention at five sizes, and NormSoftmax above softmax.
-    assert "have an order 6 compare the models alone, of 2 pairs; the others" in own
-    assert "All that have an order compare recipes, not the models alone." in ruled
-    assert "All that have an order compare recipes, not the models alone." in others
+    assert "6 of the 7 that are *same order* or *reversed* compare the models alone" in own
+    assert "(2 pairs of models)" in own
+    assert "0 of the 3 that" in ruled and "0 of the 28 that" in others
     # The moments of softmax, 12 of 20 runs, and heat treatment, 6 of 20.
-    assert "0.30 of shares of runs." in others.partition("???")[0]
+    assert "0.30 in the share of runs with a moment." in others.partition("???")[0]
 
 
 def test_the_learning_rates_of_mqar_are_those_that_are_best_on_validation():

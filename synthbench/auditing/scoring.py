@@ -129,7 +129,7 @@ def compare_with(subject: AuditedVariant, sample: Sample) -> SplitRows:
     own = measure(task, few, answers)
     others = np.full_like(own, math.nan)
     if count > 1:
-        others = measure(task, few, [answers[row] for row in _next_of_level(few_by_level)])
+        others = measure(task, few, [answers[row] for row in next_of_level(few_by_level)])
 
     def reference(rows: NDArray[np.bool_]) -> Reference:
         return Reference(_means(task, others[rows]), _means(task, own[rows]))
@@ -212,7 +212,7 @@ def measure(task: Task, columns: Columns, predictions: Values) -> NDArray[np.flo
     return values
 
 
-def _next_of_level(levels: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
+def next_of_level(levels: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
     """For each row, the next row of its level; after the last row of a level, the first.
 
     The one row of a level gets the next row of the split.

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from synthbench.auditing.scoring import (
     NEAR,
     Estimate,
-    _next_of_level,
     estimate,
     is_better,
     is_near,
+    next_of_level,
     progress_from_chance,
 )
 from synthbench.evaluation.scores import wilson
@@ -65,6 +65,6 @@ def test_chance_never_pairs_a_row_with_itself():
     levels = [np.array(rows, bool) for rows in ([1, 0, 1, 0, 1, 0], [0, 1, 0, 0, 0, 0])]
     levels.append(np.array([0, 0, 0, 1, 0, 1], bool))
     # The second row is the one of its level, so it gets the next row of the split.
-    assert _next_of_level(levels).tolist() == [2, 2, 4, 5, 0, 3]
+    assert next_of_level(levels).tolist() == [2, 2, 4, 5, 0, 3]
     alone = np.eye(3, dtype=bool)
-    assert _next_of_level(list(alone)).tolist() == [1, 2, 0]
+    assert next_of_level(list(alone)).tolist() == [1, 2, 0]

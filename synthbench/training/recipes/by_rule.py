@@ -16,12 +16,11 @@ the same two for every model, a factor of three apart, around the rates of that 
 are what half an hour of one core allows, rounded to thousands: `OMP_NUM_THREADS=1 python -m
 benchmarks steps TASK --study depth-2 --steps 50 --processor-time` counted steps by processor time
 on an AMD EPYC that did other work, the faster of two counts. All of this was fixed on 26 November
-2026, before the rule's trainings, but for two things. Earlier trials at other sizes had such
-depths, too: *Every size tried* has them. Depth 1 of listops was added on 28 November, when depth 2
-had failed; its steps were counted in the same way on another processor, an Intel Xeon. The choice
-between equal rates was fixed on 27 November, when all three models had 1.000 of iid at depth 2 of
-arithmetic with the larger rate, and only the NDR had been trained with the other, where it had
-0.803.
+2026, before the rule's trainings, but for two things. Depth 1 of listops was added on 28 November,
+when depth 2 had failed; its steps were counted in the same way on another processor, an Intel Xeon.
+The choice between equal rates was fixed on 27 November, when all three models had 1.000 of iid at
+depth 2 of arithmetic with the larger rate, and only the NDR had been trained with the other, where
+it had 0.803. Earlier trials at other sizes had such depths, too: *Every size tried* has them.
 
 Found: depth 2 of arithmetic, where the NDR fails at depth 3 (0.755 and 0.664 of its training rows).
 The rule was broken once: the stored run of seed 0 of the NDR is not that of the trials, but another
