@@ -26,7 +26,8 @@ Found: depth 2 of arithmetic, where the NDR fails at depth 3 (0.755 and 0.664 of
 The rule was broken once: the stored run of seed 0 of the NDR is not that of the trials, but another
 of the same recipe. Of listops the NDR fails at depth 2 (0.743 and 0.608), and at depth 1 all three
 models have learned their training rows with the larger rate, which is the better one of the NDR and
-the Transformer on iid. The LSTM was not trained with the other there, so no study has this size yet.
+the Transformer on iid. The LSTM was not trained with the other there, so no study has this size
+yet.
 """
 
 from __future__ import annotations
