@@ -117,14 +117,22 @@ class _ClusterEngine(Engine):
             coming.cancel()
 
     def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Ask for `function(*args, **kwargs)`."""
+        """Ask for `function(*args, **kwargs)`.
+
+        Raises:
+            SynthbenchError: the scheduler is lost.
+        """
         asked = self._ask(None, function, args, kwargs)
         return self._fetch(asked, asked.made)
 
     def submit_remote(
         self, view: Callable[[T], V], function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
     ) -> Remote[V]:
-        """Ask for `function(*args, **kwargs)`; only `view` of the result is sent here."""
+        """Ask for `function(*args, **kwargs)`; only `view` of the result is sent here.
+
+        Raises:
+            SynthbenchError: the scheduler is lost.
+        """
         asked = self._ask(view, function, args, kwargs)
         seen = operator.itemgetter(Made._fields.index("view"), Made._fields.index("worker"))
         viewed = self._client.submit(seen, asked.made, key=_key(view))

@@ -254,11 +254,11 @@ class AssociativeRecall(TextTask):
     def instruction(self) -> str:
         """The rule, and what an answer looks like."""
         return (
-            "The line begins with pairs of a key and its value; keys are k1, k2 and so on, values "
-            "v1, v2 and so on. Behind the pairs each of their keys stands once more, among other "
-            f"tokens such as '{BLANK}'. The answer has as many tokens as the line, separated by "
-            "spaces: in the place of every key that stands in the line for the second time, the "
-            f"value of its pair; in every other place '{NOT_ASKED}'."
+            "The line begins with pairs of a key and its value. Keys are named k1, k2 and so on, "
+            "values v1, v2 and so on. After the pairs each of these keys occurs once more, among "
+            f"other tokens such as '{BLANK}'. The answer has as many tokens as the line, separated "
+            "by spaces: where a key occurs for the second time, the value of its pair; everywhere "
+            f"else '{NOT_ASKED}'."
         )
 
     @property
