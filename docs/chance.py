@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,8 +21,16 @@ def chance(comparison: Mapping[str, Any], variant: str, measure_name: str) -> fl
 
     The audit calls the same chance.
     """
-    key = (comparison["task"], comparison["profile"], comparison["study"])
-    study = find_study(*key)
+    return _chance(
+        comparison["task"], comparison["profile"], comparison["study"], variant, measure_name
+    )
+
+
+@functools.cache
+def _chance(
+    task_name: str, profile: str, study_name: str, variant: str, measure_name: str
+) -> float:
+    study = find_study(task_name, profile, study_name)
     (task,) = (one for one in study.tasks() if one.variant == variant)
     (asked,) = (one for one in study.measures if one.name == measure_name)
     if task.labels is not None:

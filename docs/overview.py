@@ -48,17 +48,14 @@ def matrices(comparisons: Sequence[Comparison]) -> str:
     return "\n\n".join(map(matrix, parts))
 
 
-def matrix(
-    comparisons: Sequence[Comparison],
-    curves: str = "../gallery/{task}.html",
-    guesses: bool = False,
-) -> str:
+def matrix(comparisons: Sequence[Comparison], curves: str = "../gallery/{task}.html") -> str:
     """Accuracy beyond what was trained on, as HTML: a row a model, a column a task and variant.
+
+    The first row has what a guess scores.
 
     Args:
         comparisons: what `reproduce` wrote.
         curves: the page that has the curves of a task; empty: the same page.
-        guesses: whether the first row has what a guess scores.
     """
     columns = _columns(comparisons)
     found: dict[tuple[str, tuple[str, ...]], tuple[Comparison, Line]] = {}
@@ -72,7 +69,7 @@ def matrix(
     tasks = [(task, len(list(group))) for task, group in itertools.groupby(columns, _task_of)]
     head = "".join(f'<th colspan="{width}"><b>{escape(task)}</b></th>' for task, width in tasks)
     below = "".join(f"<th>{_column_head(key, columns)}</th>" for key in columns)
-    rows = [_guesses(columns)] if guesses else []
+    rows = [_guesses(columns)]
     for model in models:
         cells = (
             _cell(*found[model, key], curves) if (model, key) in found else "<td></td>"
@@ -169,7 +166,7 @@ def _guesses(columns: Mapping[tuple[str, ...], Any]) -> str:
 
 def suite_section(comparisons: Sequence[Comparison]) -> str:
     """The studies of a suite in HTML and Markdown: a matrix, a chart a setting, their origin."""
-    parts = [matrix(comparisons, curves="", guesses=True)]
+    parts = [matrix(comparisons, curves="")]
     for one in comparisons:
         title, made = f"## {one['task']}: {one['title']}", f"{budget(one)} {models_sizes(one)}"
         parts += [title, made, *charts(one), origin(one)]

@@ -60,21 +60,35 @@ def budget_section(trials: Sequence[Trial]) -> str:
 
 
 def pooled(group: Iterable[Trial]) -> list[dict[str, Any]]:
-    """One trial for each setting, with the runs of all of its trials, and its `places`.
+    """One trial for all runs of a setting with different seeds, and its `places`.
 
-    A place is a source with its date: what stood there was seen together.
+    A seed that was run again, by other code or with other rows, begins another trial, which seeds
+    that were added later join; runs of unknown seeds join none. A place is a source with its date:
+    what stood there was seen together.
     """
-    found: dict[str, dict[str, Any]] = {}
-    for trial in group:
-        place, runs = (trial["source"], trial["date"]), trial["runs"]
-        if (known := found.get(setting_of(trial))) is None:
-            found[setting_of(trial)] = {**trial, "runs": [*runs], "places": [place]}
+    found: dict[str, list[dict[str, Any]]] = {}
+    for trial in sorted(group, key=lambda one: one["date"]):
+        of_setting = found.setdefault(setting_of(trial), [])
+        place = (trial["source"], trial["date"])
+        known = next((one for one in reversed(of_setting) if _are_other_seeds(one, trial)), None)
+        if known is None:
+            of_setting.append({**trial, "runs": [*trial["runs"]], "places": [place]})
             continue
-        known["runs"] += runs
+        known["runs"] += trial["runs"]
         known["places"].append(place)
         known["source"] += f"; {trial['source']}"
         known["note"] = "; ".join(filter(None, [known.get("note"), trial.get("note")]))
-    return list(found.values())
+    return [*itertools.chain.from_iterable(found.values())]
+
+
+def _seeds_of(trial: Trial) -> set[Any]:
+    return {run["seed"] for run in trial["runs"]}
+
+
+def _are_other_seeds(*both: Trial) -> bool:
+    """Whether the seeds of two trials are known, and no seed was run in both."""
+    one, other = ({run["seed"] for run in trial["runs"]} for trial in both)
+    return None not in one | other and one.isdisjoint(other)
 
 
 def reversals(group: Iterable[Trial]) -> list[tuple[Contrast, float, float, str]]:
@@ -166,7 +180,7 @@ def _table(group: Sequence[Trial]) -> str:
 
 
 def _seeds(trial: Trial) -> str:
-    """The number of seeds, and that of runs if a seed was run again by other code."""
+    """The number of seeds, and that of runs where a seed has several or is not known."""
     runs, seeds = len(trial["runs"]), len({run["seed"] for run in trial["runs"]})
     return f"{seeds}" if runs == seeds else f"{seeds} ({runs} runs)"
 

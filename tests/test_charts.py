@@ -122,8 +122,11 @@ def test_of_two_models_the_accuracy_in_training_is_drawn_too(docs):
         assert chart.count("<polyline") == 2 * curves  # and its key
 
 
-def test_a_cell_of_the_matrix_leads_to_a_curve_if_one_is_drawn_and_marks_what_is_not_fitted(docs):
+def test_a_cell_of_the_matrix_leads_to_a_curve_if_one_is_drawn_and_marks_what_is_not_fitted(
+    docs, monkeypatch
+):
     pytest.importorskip("torch", reason="PyTorch is not installed")
+    monkeypatch.setattr(docs("overview"), "chance", lambda *_: 0.25)  # drawn rows take time
     comparisons = docs("results").read_comparisons(ROOT / "examples/results")
     gallery = docs("gallery")
     anchors = {
@@ -132,10 +135,11 @@ def test_a_cell_of_the_matrix_leads_to_a_curve_if_one_is_drawn_and_marks_what_is
         for chart in gallery.charts(one)
         for anchor in re.findall(r'id="([\w-]+)"', chart)
     }
+    matrix = docs("overview").matrix(comparisons)
     cells = re.findall(
         r'"--share: ([\d.]+)"><(?:a href="(.*?)"|span) title="(.*?)">([\d.]+)(\*?)(\u2020?)'
         r"(?: <small>\d+/\d+</small>)?<",
-        docs("overview").matrix(comparisons),
+        matrix,
     )
     assert len(cells) > 30
     assert {place for _, place, *_ in cells if place} <= anchors
@@ -146,15 +150,15 @@ def test_a_cell_of_the_matrix_leads_to_a_curve_if_one_is_drawn_and_marks_what_is
         assert abs(float(share) - float(shown)) < 0.01
         assert bool(marked) == ("not fitted in" in told or "not trained to the end" in told)
     assert len({bool(marked) for *_, marked, _ in cells}) == 2
-    assert "1.00* <small>6/20</small>" in docs("overview").matrix(comparisons), "heat on parity"
-    matrix = docs("overview").matrix(comparisons)
-    tasks, columns = matrix.split("</tr>")[:2]
+    assert "1.00* <small>6/20</small>" in matrix, "heat on parity"
+    tasks, columns, guesses = matrix.split("</tr>")[:3]
     names = [
         name
         for width, name in re.findall(r'colspan="(\d+)"><b>(.*?)</b>', tasks)
         for _ in range(int(width))
     ]
     heads = re.findall(r"<th>(.*?)</th>", columns)[1:]
+    assert guesses.count('<td style="--share: 0.250">0.25</td>') == len(heads)
     marked = {
         name for name, words in zip(names, heads, strict=True) if "\u2260 paper</abbr>" in words
     }
@@ -164,8 +168,9 @@ def test_a_cell_of_the_matrix_leads_to_a_curve_if_one_is_drawn_and_marks_what_is
     assert vit[-1], "one of three runs had a moment"
 
 
-def test_a_task_stands_in_one_matrix_and_no_matrix_has_more_columns_than_a_page(docs):
+def test_a_task_stands_in_one_matrix_and_no_matrix_has_more_columns_than_a_page(docs, monkeypatch):
     pytest.importorskip("torch", reason="PyTorch is not installed")
+    monkeypatch.setattr(docs("overview"), "chance", lambda *_: 0.25)
     results = docs("results")
     comparisons = results.of_studies(results.read_comparisons(ROOT / "examples/results"))
     parts = docs("overview").matrices(comparisons).split("\n\n")

@@ -76,14 +76,26 @@ def test_a_model_that_is_read_from_another_column_than_the_papers_reverses_nothi
     assert "**Reversed**" not in text and "at 0 of them" in text
 
 
-def test_runs_of_a_setting_are_one_line_wherever_they_were_made(tried):
-    other = setting("lstm", 0.3, source="another file")
-    other["runs"][0]["seed"] = 1
-    again = setting("lstm", 0.5, source="a third file")
-    text = tried.tried_section([setting("lstm", 0.1), other, again, setting("ndr", 0.2)])
-    assert text.startswith("2 settings with 4 runs at 1 sizes; at 1 of them")
-    assert "| `lstm` | 9 | 2 (3 runs) |  | 0.300 |  | a file; another file; a third file |" in text
-    assert "`lstm` 0.300 (paper: 0.74) is above `ndr` 0.200 (paper: 0.98), one seed of one." in text
+def test_other_seeds_of_a_setting_share_its_line_and_a_seed_that_was_run_again_does_not(tried):
+    def seed(number, test, date, source):
+        made = setting("lstm", test, date=date, source=source)
+        made["runs"][0]["seed"] = number
+        return made
+
+    trials = [
+        seed(0, 0.1, "2026-11-21", "an old file"),
+        seed(0, 0.5, "2026-11-24", "a file"),
+        seed(1, 0.3, "2026-11-25", "another file"),
+        seed(None, 0.9, "2026-11-26", "notes"),
+    ]
+    for given in (trials, trials[::-1]):
+        text = tried.tried_section([*given, setting("ndr", 0.3)])
+        assert text.startswith("2 settings with 5 runs at 1 sizes; at 1 of them")
+        assert "| `lstm` | 9 | 1 |  | 0.100 |  | an old file |" in text
+        assert "| `lstm` | 9 | 2 |  | 0.400 |  | a file; another file |" in text
+        assert "| `lstm` | 9 | 1 |  | 0.900 |  | notes |" in text
+        lower = "`lstm` 0.400 (paper: 0.74) is above `ndr` 0.300 (paper: 0.98)"
+        assert f"{lower}, one seed of one." in text
 
 
 def test_the_budget_counts_settings_runs_and_steps(tried):
