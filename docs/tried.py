@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import collections
 import itertools
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from synthbench.tasks.registry import task_class
@@ -67,7 +68,8 @@ def pooled(group: Iterable[Trial]) -> list[dict[str, Any]]:
     what stood there was seen together.
     """
     found: dict[str, list[dict[str, Any]]] = {}
-    for trial in sorted(group, key=lambda one: one["date"]):
+    by_date = sorted(group, key=lambda one: one["date"])
+    for trial in itertools.chain.from_iterable(map(_one_run_a_seed, by_date)):
         of_setting = found.setdefault(setting_of(trial), [])
         place = (trial["source"], trial["date"])
         known = next((one for one in reversed(of_setting) if _are_other_seeds(one, trial)), None)
@@ -81,8 +83,15 @@ def pooled(group: Iterable[Trial]) -> list[dict[str, Any]]:
     return [*itertools.chain.from_iterable(found.values())]
 
 
-def _seeds_of(trial: Trial) -> set[Any]:
-    return {run["seed"] for run in trial["runs"]}
+def _one_run_a_seed(trial: Trial) -> Iterator[Trial]:
+    """The trial; if it has several runs of a known seed, the second of each is in another one."""
+    rounds: dict[int, list[Any]] = {}
+    earlier = collections.Counter[Any]()
+    for run in trial["runs"]:
+        rounds.setdefault(earlier[run["seed"]], []).append(run)
+        earlier[run["seed"]] += run["seed"] is not None
+    for runs in rounds.values():
+        yield {**trial, "runs": runs}
 
 
 def _are_other_seeds(*both: Trial) -> bool:
@@ -133,7 +142,7 @@ def _read_as_published(contrast: Contrast, trial: Trial) -> bool:
 
 def _weakness(*both: Sequence[Mapping[str, Any]]) -> str:
     """Why the figures of two models show little, if there are reasons."""
-    seeds = [len({run["seed"] for run in runs}) for runs in both]
+    seeds = [len(runs) for runs in both]
     reasons = ["one seed each"] if max(seeds) == 1 else ["one seed of one"] * (min(seeds) == 1)
     reasons += ["not all fitted"] * any(run["fitted"] is False for runs in both for run in runs)
     return "".join(f", {reason}" for reason in reasons)
@@ -168,7 +177,7 @@ def _table(group: Sequence[Trial]) -> str:
             trial["date"],
             f"`{trial['model']}`",
             f"{trial['recipe']['steps']:,}" if "steps" in trial["recipe"] else "",
-            _seeds(trial),
+            f"{len(trial['runs'])}",
             _fit(trial),
             *(_figure(trial, measure) for measure in measures),
             _recipe(trial),
@@ -177,12 +186,6 @@ def _table(group: Sequence[Trial]) -> str:
         for trial in group
     ]
     return Table(head, lines, right=range(2, 5 + len(measures))).markdown()
-
-
-def _seeds(trial: Trial) -> str:
-    """The number of seeds, and that of runs where a seed has several or is not known."""
-    runs, seeds = len(trial["runs"]), len({run["seed"] for run in trial["runs"]})
-    return f"{seeds}" if runs == seeds else f"{seeds} ({runs} runs)"
 
 
 def _fit(trial: Trial) -> str:

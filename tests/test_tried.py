@@ -88,10 +88,12 @@ def test_other_seeds_of_a_setting_share_its_line_and_a_seed_that_was_run_again_d
         seed(1, 0.3, "2026-11-25", "another file"),
         seed(None, 0.9, "2026-11-26", "notes"),
     ]
+    trials[0]["runs"] += seed(0, 0.2, "", "")["runs"]
     for given in (trials, trials[::-1]):
         text = tried.tried_section([*given, setting("ndr", 0.3)])
-        assert text.startswith("2 settings with 5 runs at 1 sizes; at 1 of them")
+        assert text.startswith("2 settings with 6 runs at 1 sizes; at 1 of them")
         assert "| `lstm` | 9 | 1 |  | 0.100 |  | an old file |" in text
+        assert "| `lstm` | 9 | 1 |  | 0.200 |  | an old file |" in text
         assert "| `lstm` | 9 | 2 |  | 0.400 |  | a file; another file |" in text
         assert "| `lstm` | 9 | 1 |  | 0.900 |  | notes |" in text
         lower = "`lstm` 0.400 (paper: 0.74) is above `ndr` 0.300 (paper: 0.98)"

@@ -95,6 +95,30 @@ def test_one_t_distribution_for_the_sum_of_the_variances_errs():
     assert found((0, 100), 0.005, rows_are_known=True) > 0.02, "Satterthwaite's"
 
 
+@pytest.mark.parametrize(("runs", "at_5", "at_half"), [(3, 0.031, 0.031), (5, 0.022, 0.002)])
+def test_runs_that_succeed_or_fail_differ_by_chance_more_often_than_a_strict_level_says(
+    runs, at_5, at_half
+):
+    """Half of the runs of two equal models succeed: three may agree, and so may three others."""
+    ways = [math.comb(runs, right) / 2**runs for right in range(runs + 1)]
+    figures = [MeanOfRuns([1.0] * k + [0.5] * (runs - k), 1000) for k in range(runs + 1)]
+    both = list(itertools.product(range(runs + 1), repeat=2))
+    p = {(one, other): welch(figures[one], figures[other]) for one, other in both}
+    for level, expected in ((0.05, at_5), (0.005, at_half)):
+        found = sum(ways[one] * ways[other] for one, other in both if p[one, other] < level)
+        assert found == pytest.approx(expected, abs=0.001)
+
+
+def test_where_all_models_answer_the_same_rows_the_test_is_too_cautious():
+    draws, deviation = random.Random(0), math.sqrt(0.25 / 1000)
+    found = 0
+    for _ in range(1000):
+        shared = draws.gauss(0, math.sqrt(0.6))
+        shares = [0.5 + deviation * (shared + draws.gauss(0, math.sqrt(0.4))) for _ in range(2)]
+        found += welch(*(MeanOfRuns([share] * 3, 1000) for share in shares)) < 0.05
+    assert found < 10
+
+
 def test_more_seeds_on_the_same_rows_do_not_make_the_rows_more():
     """A test that divided the variance of the rows by the seeds would end below any level."""
     figures = [(MeanOfRuns([0.5] * runs, 100), MeanOfRuns([0.6] * runs, 100)) for runs in (5, 500)]
