@@ -183,7 +183,8 @@ def doubled(comparison: Json, line: Json, trials: Sequence[Json]) -> dict[str, A
 
     It differs from a run of that setting in its length, and in its rows if those of the stream have
     changed between the two. It has the same seed: the first of those that have not learned their
-    training rows.
+    training rows. The latest run of a seed tells that. If it has learned them, the stored run does:
+    the two can differ in their rows, or in how the share was measured.
     """
     held = comparison.get("held") or {"date": _NEW_ROWS, "same_rows": True}
     shorter = from_comparison({**comparison, "models": [line]}, "", held["date"])
@@ -192,12 +193,16 @@ def doubled(comparison: Json, line: Json, trials: Sequence[Json]) -> dict[str, A
     (short,) = shorter
     setting, but_for_length = setting_of(short), _without_length(short)
     of_task = [trial for trial in trials if trial["task"] == short["task"]]
-    shares = _shares([short, *(trial for trial in of_task if setting_of(trial) == setting)])
+    stored = _shares([short])
+    latest = _shares([short, *(trial for trial in of_task if setting_of(trial) == setting)])
     steps = 2 * short["recipe"]["steps"]
     long = [one for one in of_task if one["recipe"].get("steps") == steps]
     longer = _shares(one for one in long if _without_length(one) == but_for_length)
-    for seed in sorted(shares.keys() & longer):
-        (single, date), (double, later) = shares[seed], longer[seed]
+    for seed in sorted(latest.keys() & longer):
+        double, later = longer[seed]
+        single, date = latest[seed]
+        if single >= LEARNED and seed in stored:
+            single, date = stored[seed]
         if single < LEARNED:
             other_rows = not held["same_rows"] and date < _NEW_ROWS <= later
             return {"steps": steps, "single": single, "doubled": double, "other_rows": other_rows}

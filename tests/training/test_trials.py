@@ -187,6 +187,14 @@ def test_the_shorter_run_counts_as_it_was_last_measured():
     assert found == {"steps": 200, "single": 0.52, "doubled": 0.53, "other_rows": False}
 
 
+def test_the_stored_run_counts_if_its_seed_has_learned_its_rows_when_run_again():
+    made = comparison(shares=(0.91,), figures=(0.3,))
+    again = {**trial(shares=(0.996,), figures=(0.31,)), "source": "later"}
+    longer = trial(steps=200, shares=(0.999,), figures=(0.35,))
+    found = doubled(made, made["models"][0], [again, longer])
+    assert found == {"steps": 200, "single": 0.91, "doubled": 0.999, "other_rows": False}
+
+
 @pytest.mark.parametrize(
     "same_rows, date, other_rows",
     [(False, "2026-11-25", True), (False, "2026-11-26", False), (True, "2026-11-25", False)],
