@@ -50,16 +50,18 @@ def main(task: str, level: str, parts: list[str], training: dict[str, Any]) -> N
     file = RESULTS / f"{task}-{level}.json"
     found = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {"parts": {}}
     place = _dataset(task, level)
+    wording = {"prompt": answer_format(synthbench.task(task, level=level))}
     for part in parts or PARTS:
-        asked = training if part == "fine-tuned" else {}
-        if part in PROMPTED:
-            asked = {"prompt": answer_format(synthbench.task(task, level=level))}
+        options = training if part == "fine-tuned" else {}
+        asked = wording if part in PROMPTED else options
         known = found["parts"].get(part)
         rough = part in parts and _few_training_rows(known or {})
         if known and not rough and all(known.get(name) == value for name, value in asked.items()):
             continue
         begun = time.process_time()
-        measured = PARTS[part](place) | asked if part in PROMPTED else PARTS[part](place, **asked)
+        measured = PARTS[part](place, **options)
+        if part != "shortcuts":
+            measured |= wording
         earlier = measured.pop("earlier_seconds", 0.0)
         measured["cpu_seconds"] = round(earlier + time.process_time() - begun)
         measured["machine"] = machine(Setting(DEVICE))
@@ -203,7 +205,8 @@ def _evaluated(model: Any, place: str, splits: list[str], shots: int = 0) -> dic
     return found
 
 
-#: Parts that are measured again if prompts state the form of the answer in other words.
+#: Parts that are measured again if prompts state the form of the answer in other words; a training
+#: takes too long for that.
 PROMPTED = ("zero-shot", "eight examples")
 PARTS: dict[str, Callable[..., dict[str, Any]]] = {
     "shortcuts": shortcuts,

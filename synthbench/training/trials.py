@@ -183,8 +183,9 @@ def doubled(comparison: Json, line: Json, trials: Sequence[Json]) -> dict[str, A
 
     It differs from a run of that setting in its length, and in its rows if those of the stream have
     changed between the two. It has the same seed: the first of those that have not learned their
-    training rows. The latest run of a seed tells that. If it has learned them, the stored run does:
-    the two can differ in their rows, or in how the share was measured.
+    training rows. A seed's latest run decides whether it has learned them. If that run has, the
+    run stored in the comparison decides instead: the two can differ in their rows, or in how the
+    share was measured.
     """
     held = comparison.get("held") or {"date": _NEW_ROWS, "same_rows": True}
     shorter = from_comparison({**comparison, "models": [line]}, "", held["date"])
