@@ -209,15 +209,16 @@ def test_memory_does_not_grow_with_the_rows(to, tmp_path, monkeypatch):
     monkeypatch.setattr("synthbench.sharing.tensors.BATCH_ROWS", 256)
 
     def peak(rows):
-        synthbench.generate(
-            "parity", out=tmp_path / str(rows), rows={"train": rows, "test": 10}, workers=1,
-            progress=False,
-        )  # fmt: skip
-        tracemalloc.start()
-        export(tmp_path / str(rows), to, tmp_path / f"out-{rows}", splits=["train"])
-        tracemalloc.stop_peak = tracemalloc.get_traced_memory()[1]  # type: ignore[attr-defined]
-        tracemalloc.stop()
-        return int(tracemalloc.stop_peak)  # type: ignore[attr-defined]
+        directory = tmp_path / str(rows)
+        sizes = {"train": rows, "test": 10}
+        synthbench.generate("parity", out=directory, rows=sizes, workers=1, progress=False)
+        peaks = []
+        for attempt in range(3):
+            tracemalloc.start()
+            export(directory, to, tmp_path / f"out-{rows}-{attempt}", splits=["train"])
+            peaks.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+        return min(peaks)  # the others may hold what the process does besides, such as tidying up
 
     peak(500)  # whatever is imported or cached
     assert peak(4_000) < 1.2 * peak(1_000) + 20_000
