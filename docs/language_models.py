@@ -68,12 +68,7 @@ def _lines(result: Mapping[str, Any]) -> Iterator[list[str]]:
             yield [*start, title, *[_NOT_RUN] * 3]
             continue
         cells = [_accuracy(found[split]) if split in found else "" for split in _SPLITS]
-        yield [*start, f"{title}{_mark(found)}", _fit(found), *cells]
-
-
-def _mark(found: Mapping[str, Any]) -> str:
-    """A mark for figures of prompts that did not say what to write in place of the dots."""
-    return "" if "prompt" in found else ", earlier prompt"
+        yield [*start, title, _fit(found), *cells]
 
 
 def _replies(results: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -50,11 +50,11 @@ def result(level="easy", state=FITTED):
 
 
 def with_replies():
-    """A result whose prompt says what to write, and which keeps replies."""
+    """A result that keeps replies."""
     made = result("medium")
     reply = {"answer": "7", "reply": "Answer: 7\nor | 8", "unread": "it settles on none"}
     zero_shot = made["parts"]["zero-shot"]
-    zero_shot |= {"prompt": "...", "test": {**zero_shot["test"], "replies": [reply]}}
+    zero_shot["test"] = {**zero_shot["test"], "replies": [reply]}
     return made
 
 
@@ -66,9 +66,9 @@ def test_every_part_has_a_line_and_what_was_not_run_says_so(page):
     assert [" ".join(line.split()) for line in lines[2:7]] == [
         f"{start} chance | | 0.125 | 0.125 |",
         f"{start} best shortcut of the audit | | {shortcut} | {shortcut} |",
-        f"{start} SmolLM2, zero-shot, earlier prompt | | {scores} |",
+        f"{start} SmolLM2, zero-shot | | {scores} |",
         f"{start} SmolLM2, eight examples | not run | not run | not run |",
-        f"{start} SmolLM2, fine-tuned, earlier prompt | 0.750 of 1,000 rows | {scores} |",
+        f"{start} SmolLM2, fine-tuned | 0.750 of 1,000 rows | {scores} |",
     ]
     assert lines[-1] == (
         "- `python examples/llm/results.py arithmetic easy`, "
@@ -79,7 +79,6 @@ def test_every_part_has_a_line_and_what_was_not_run_says_so(page):
     lines = page.results_section([result(), with_replies()]).splitlines()
     assert "The first replies to rows of test, zero-shot:" in lines
     assert r"| `arithmetic` | medium | `7` | `Answer: 7\nor \| 8` | it settles on none |" in lines
-    assert sum("earlier prompt" in line for line in lines) == 3
     empty = {**result(), "parts": {}}
     assert page.results_section([empty]).count("not run") == 2 + 2 + 3 * 3
 

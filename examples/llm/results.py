@@ -55,8 +55,7 @@ def main(task: str, level: str, parts: list[str], training: dict[str, Any]) -> N
         options = training if part == "fine-tuned" else {}
         asked = wording if part in PROMPTED else options
         known = found["parts"].get(part)
-        rough = part in parts and _few_training_rows(known or {})
-        if known and not rough and all(known.get(name) == value for name, value in asked.items()):
+        if known and all(known.get(name) == value for name, value in asked.items()):
             continue
         begun = time.process_time()
         measured = PARTS[part](place, **options)
@@ -69,12 +68,6 @@ def main(task: str, level: str, parts: list[str], training: dict[str, Any]) -> N
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
         print(part, json.dumps(measured), flush=True)
-
-
-def _few_training_rows(known: dict[str, Any]) -> bool:
-    """Whether an older version measured the fit on fewer rows of train than there are now."""
-    fit = known.get("fit")
-    return fit is not None and fit["rows"] < min(FIT_ROWS, known["training_rows"])
 
 
 def _dataset(task: str, level: str) -> str:
