@@ -108,6 +108,19 @@ def test_a_tasks_own_positions_change_learned_sinusoidal_and_rotary_ones_only():
         assert changed == reads
 
 
+def test_while_a_row_repeats_its_first_token_only_added_positions_tell_its_places_apart():
+    """So causal attention without them cannot count the first elements of a row."""
+    tokens, lengths = torch.tensor([[2, 2, 2, 1]]), torch.tensor([4])
+    for position in POSITIONS:
+        torch.manual_seed(0)
+        options = {"position": position, "max_length": 9, "num_layers": 3}
+        model = Transformer(5, d_model=8, num_heads=2, **options).eval()
+        states = model(tokens, lengths).states[0]
+        assert (states[3] - states[0]).abs().max() > 1e-2
+        alike = (states[1:3] - states[0]).abs().max() < 1e-5
+        assert alike == (position not in ("learned", "sinusoidal"))
+
+
 def test_weights_are_dropped_in_training_only():
     torch.manual_seed(0)
     attention = SelfAttention(8, 2, weight_dropout=0.5)
