@@ -28,7 +28,7 @@ _LENGTH, _PAIRS = 20, 3_600
 _STEPS = 500 * (800_000 + _PAIRS) // 512
 _LONGER_ROWS = "tested on longer rows, too (paper: at the trained length, at most 20)"
 #: So attention with rotary positions or none has one answer for all first places of a row that
-#: repeat one element, and cannot have 0.99 of the places of Z2 or S3 right.
+#: repeat one element, and cannot have 0.99 of the places of Z2 right.
 _NO_START = "no start symbol (program: one before the elements)"
 _POSITIONS = ("none", "rotary", "sinusoidal")
 
