@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from synthbench.dataset.manifest import MANIFEST
 from tests.faults.program import Program, finished_shards, run_here, whole
 from tests.making import files, names, stamp
 
@@ -151,18 +152,19 @@ class Disturbed:
         """One run; whether it was struck."""
         program = Program(WORDS, self._directory, PYTHONWARNINGS=WARNINGS)
         program.wait_for_workers()
-        struck, started = False, time.monotonic()
+        struck, late, started = False, False, time.monotonic()
         if disturb:
             program.wait(self._draws.uniform(0, self._seconds))
             at_work = program.running and self._staging.exists()
             struck = at_work and self._fault.strike(program, self._staging, self._draws)
+            late = (self._staging / "dataset" / MANIFEST).exists() or self._out.exists()
         status, printed, errors = program.end()
         self._check_end(status, printed, errors, struck)
         if self._out.exists():
             if status == -signal.SIGKILL and self._staging.exists():
                 # All was done but for the tidying up, which any further run does.
                 assert run_here(*WORDS, cwd=self._directory) == (0, "", "")
-            if struck and not self._fault.keeps:
+            if struck and late and not self._fault.keeps:
                 self._make_whole()
             self._check_dataset()
         if not struck:
@@ -192,9 +194,9 @@ class Disturbed:
         self._finished = there
 
     def _make_whole(self):
-        """Shards may have gone between a run's last look at them and its rename.
+        """Struck when all was written, perhaps between a run's last look at shards and its rename.
 
-        That run cannot notice it; the next one must.
+        That run cannot notice that they have gone; the next one must.
         """
         status, _, errors = run_here(*WORDS, cwd=self._directory)
         if status:

@@ -11,7 +11,7 @@ that were meant, and the study `no-positions` has none.
 The profile `cpu` asks what later work asks of the same groups (Grazzi et al., ICLR 2025): is a
 product that is learned on short rows carried to long ones? All models of a study see the same
 number of rows; their sizes follow trials by hand of one seed each. Sinusoidal positions were added
-last: only they tell apart the places of a row that repeats its first element.
+last: of the three kinds only they tell apart the places of a row that repeats its first element.
 """
 
 from __future__ import annotations

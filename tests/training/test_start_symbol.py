@@ -1,0 +1,47 @@
+"""State-tracking for models that cannot tell how often a row has repeated its first element.
+
+Causal attention without positions, or with rotary ones, is such a model, since rows have no start
+symbol; see `tests/training/backbones/test_transformer.py`.
+"""
+
+import collections
+import itertools
+import json
+
+import pytest
+
+import synthbench
+from tests.support import ROOT
+
+
+def bound(variant, longest):
+    """The most that such a model can have of the places of iid rows, mean over rows."""
+    task = synthbench.task("state-tracking", variant=variant, train_lengths=range(1, longest + 1))
+    starts, answers = [], collections.defaultdict(collections.Counter)
+    for row in synthbench.load_dataset(task, split="iid"):
+        elements, products = row["text"].split(), row["label"].split()
+        _, repeated = next(itertools.groupby(elements))
+        alike = len(list(repeated))
+        starts.append((elements[0], products[:alike], len(elements)))
+        answers[elements[0]].update(products[:alike])
+    best = {first: found.most_common(1)[0][0] for first, found in answers.items()}
+    wrong = [
+        sum(product != best[first] for product in products) / places
+        for first, products, places in starts
+    ]
+    return 1 - sum(wrong) / len(wrong)
+
+
+@pytest.mark.parametrize(
+    ("variant", "longest", "share"), [("Z2", 32, 0.981), ("S3", 32, 0.989), ("Z2", 16, 0.975)]
+)
+def test_the_bounds_are_those_that_the_pages_name(variant, longest, share):
+    assert round(bound(variant, longest), 3) == share
+
+
+def test_three_runs_of_deltanet_err_only_while_a_row_repeats_its_first_element():
+    file = ROOT / "examples/results/state-tracking-eigenvalues-cpu.json"
+    models = json.loads(file.read_text(encoding="utf-8"))["models"]
+    (line,) = [one for one in models if one["model"] == "deltanet-signed"]
+    expected = [1.0, *[bound("Z2", 32)] * 3, 1.0]
+    assert line["measures"]["iid"]["values"] == pytest.approx(expected, abs=1e-9)
