@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import statistics
 
 import pytest
 from scipy import stats
@@ -319,6 +320,32 @@ def test_a_sentence_has_a_figure_that_is_there():
     for unknown in ("ctl paper forward ndr test", "ctl cpu forward ndr tset", unknown_study):
         with pytest.raises(DatasetError, match="no result has it"):
             figure([comparison()], unknown)
+
+
+@pytest.mark.parametrize(
+    ("study", "model", "name"),
+    [
+        *(("main", "coupled", measure) for measure in ("iid", "12x12", "15x15", "20x20", "30x30")),
+        *(("main", "learned", "training"), ("reversed", "decoder", "iid")),
+        ("plain", "decoder", "iid"),
+    ],
+)
+def test_the_card_of_addition_has_the_figures_of_its_stored_results(study, model, name):
+    (stored,) = (
+        one
+        for one in read_comparisons(STORED)
+        if (one["task"], one["study"]) == ("addition", study)
+    )
+    (line,) = (one for one in stored["models"] if one["model"] == model)
+    seeds = {5: "five"}[len(line["runs"])]
+    if name == "training":
+        mean = statistics.fmean(run["fit"]["chosen"] for run in line["runs"])
+    else:
+        mean = line["measures"][name]["mean"]
+    card = (ROOT / "cards" / "addition.md").read_text(encoding="utf-8")
+    (models,) = (text for text in card.splitlines() if text.startswith("Models of the profile"))
+    assert f"means of {seeds} seeds" in models
+    assert re.search(rf"\b({mean:.3f}|{mean:.4f})\b", models)
 
 
 def test_every_contrast_is_counted_at_the_papers_size_and_at_others():
