@@ -91,7 +91,10 @@ def _trials(published: Study, small: Study, depth: int) -> Study:
         select="iid",
         eval_splits=("iid",),
         seeds=1,
-        departures=small.departures,
+        departures=(
+            *small.departures,
+            "the best parameters are chosen on iid (paper: on validation)",
+        ),
     )
 
 
