@@ -152,7 +152,7 @@ def test_every_stored_recipe_can_be_read_again_and_the_command_is_compared_with_
         if one["profile"] == "cpu"
     }
     assert words["ctl", "main"] == ""
-    assert words["chomsky", "main"].startswith(" The command makes 225 runs; ")
+    assert words["chomsky", "main"].startswith(" The command makes 375 runs; ")
     assert not any("recipe" in text for text in words.values()), "a recipe changed after its runs"
 
 
