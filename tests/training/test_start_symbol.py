@@ -33,6 +33,7 @@ def bound(variant, lengths, split="iid"):
     return 1 - sum(wrong) / len(wrong)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("variant", "lengths", "iid", "train"),
     [
