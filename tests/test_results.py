@@ -1,12 +1,8 @@
 """The tables of results, made from files."""
 
 import json
-import math
-import re
-import statistics
 
 import pytest
-from scipy import stats
 
 from docs.origins import held, since
 from docs.recipes import recipe_differences
@@ -22,8 +18,7 @@ from docs.results import (
 from synthbench import __version__
 from synthbench.errors import DatasetError
 from synthbench.training.comparison import fit_words
-from synthbench.training.contrasts import CONTRASTS, NOT_RUN, judge
-from synthbench.training.significance import holm
+from synthbench.training.contrasts import CONTRASTS
 from synthbench.training.train_fit import FITTED, NOT_FITTED
 from tests.support import ROOT
 
@@ -221,39 +216,6 @@ def test_a_result_names_the_runs_whose_stream_has_other_rows_today():
     assert "losses, but for `ndr` with seed 0 the stream has other rows" in held(made)
 
 
-def test_the_page_tells_on_which_contrasts_another_test_differs():
-    """Welch's test, with the variance of each mean raised to that of the rows."""
-    found = []
-    for one in read_comparisons(STORED):
-        findings = judge(one)
-        for table in dict.fromkeys(each.contrast.table for each in findings):
-            of_table = [each for each in findings if each.contrast.table == table]
-            means = [each for each in of_table if each.p is not None and _is_of_means(each)]
-            run = sum(each.state != NOT_RUN for each in of_table)
-            chances = list(map(_welch, means))
-            corrected = holm(chances, run - len(chances))
-            for each, p in zip(means, corrected, strict=True):
-                if (p < 0.05) != (each.p < 0.05):
-                    found.append(f"{p:.2g}")
-    page = (ROOT / "docs/pages/results/index.md").read_text(encoding="utf-8")
-    (told,) = re.findall(r"By it four contrasts .*? Contrasts that", page)
-    assert sorted(re.findall(r"0\.\d+", told)) == sorted(found)
-
-
-def _is_of_means(finding):
-    return finding.contrast.metric != "eureka_ratio"
-
-
-def _welch(finding):
-    parts = [
-        (max(one.seed_variance, one.row_variance), len(one.values) - 1) for one in finding.figures
-    ]
-    variance = sum(part for part, _ in parts)
-    freedom = variance**2 / sum(part**2 / of for part, of in parts)
-    first, second = (one.mean for one in finding.figures)
-    return 2 * stats.t.sf(abs(first - second) / math.sqrt(variance), freedom)
-
-
 def test_what_is_no_comparison_is_refused_by_name(tmp_path):
     with pytest.raises(DatasetError, match=r"has no \.json files"):
         read_comparisons(tmp_path)
@@ -320,32 +282,6 @@ def test_a_sentence_has_a_figure_that_is_there():
     for unknown in ("ctl paper forward ndr test", "ctl cpu forward ndr tset", unknown_study):
         with pytest.raises(DatasetError, match="no result has it"):
             figure([comparison()], unknown)
-
-
-@pytest.mark.parametrize(
-    ("study", "model", "name"),
-    [
-        *(("main", "coupled", measure) for measure in ("iid", "12x12", "15x15", "20x20", "30x30")),
-        *(("main", "learned", "training"), ("reversed", "decoder", "iid")),
-        ("plain", "decoder", "iid"),
-    ],
-)
-def test_the_card_of_addition_has_the_figures_of_its_stored_results(study, model, name):
-    (stored,) = (
-        one
-        for one in read_comparisons(STORED)
-        if (one["task"], one["study"]) == ("addition", study)
-    )
-    (line,) = (one for one in stored["models"] if one["model"] == model)
-    seeds = {5: "five"}[len(line["runs"])]
-    if name == "training":
-        mean = statistics.fmean(run["fit"]["chosen"] for run in line["runs"])
-    else:
-        mean = line["measures"][name]["mean"]
-    card = (ROOT / "cards" / "addition.md").read_text(encoding="utf-8")
-    (models,) = (text for text in card.splitlines() if text.startswith("Models of the profile"))
-    assert f"means of {seeds} seeds" in models
-    assert re.search(rf"\b({mean:.3f}|{mean:.4f})\b", models)
 
 
 def test_every_contrast_is_counted_at_the_papers_size_and_at_others():
