@@ -93,3 +93,23 @@ def test_the_card_of_addition_has_the_figures_of_its_stored_results(study, model
     (models,) = (text for text in card.splitlines() if text.startswith("Models of the profile"))
     assert "means of five seeds" in models
     assert re.search(rf"\b({mean:.3f}|{mean:.4f})\b", models)
+
+
+def test_rules_that_solve_nothing_score_more_than_the_models_of_two_chomsky_variants():
+    """And what the models have learned of their training rows is told beside them."""
+    page = (ROOT / "docs/pages/results/differences.md").read_text(encoding="utf-8")
+    (told,) = re.findall(r"On two of these seven a rule .*? in these steps\.", page)
+    copying, sums, _, _, *of_copying, most = map(float, re.findall(r"\d\.\d+", told))
+    (stored,) = (
+        one
+        for one in read_comparisons(STORED)
+        if (one["task"], one["study"]) == ("chomsky", "main")
+    )
+    learned = {}
+    for variant, rule in (("duplicate-string", copying), ("binary-addition", sums)):
+        lines = [line for line in stored["models"] if line["variant"] == variant]
+        assert all(max(line["measures"]["test"]["values"]) < rule for line in lines)
+        learned[variant] = [run["fit"]["learned"] for line in lines for run in line["runs"]]
+    above = sorted(share for share in learned["duplicate-string"] if share > copying)
+    assert [f"{share:.3f}" for share in above] == [f"{share:.3f}" for share in of_copying]
+    assert f"{max(learned['binary-addition']):.3f}" == f"{most:.3f}"
