@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -124,10 +123,10 @@ def train(
     from synthbench.training.train import summary
     from synthbench.training.train import train as run
 
-    variants = [] if variant is None else [variant]
-    tasks = _chosen(study, chosen["dataset"], variants, level, settings)
+    variants = () if variant is None else (variant,)
+    tasks = _choose(study, chosen["dataset"], variants, level, settings)
     result = run(
-        tasks[0] if tasks else task,
+        task if tasks is None else next(tasks),
         model=model,
         layer=layer,
         recipe=pairs(recipe, "--recipe"),
@@ -138,32 +137,6 @@ def train(
     )
     if not quiet:
         show(summary(result))
-
-
-def _chosen(
-    study: Study,
-    data: str | None,
-    variants: Sequence[str],
-    level: str | None,
-    settings: Sequence[str],
-) -> list[Task]:
-    """The tasks that the options choose; none if they leave it to the study or the dataset.
-
-    What the options do not say is as in the dataset, if it exists, or as in the study.
-    """
-    from synthbench.dataset.staging import finished
-    from synthbench.tasks.registry import changed
-
-    if not (variants or level or settings):
-        return []
-    dataset = None if data is None else finished(Path(data))
-    if dataset is None:
-        tasks = list(study.tasks(variants))
-    else:
-        dataset.task_like(study.task)
-        tasks = [dataset.make_task(variant) for variant in variants or study.variants]
-    parameters = pairs(settings, "--set")
-    return [changed(task, level=level, parameters=parameters) for task in tasks]
 
 
 @click.command(
@@ -245,10 +218,31 @@ def reproduce(
     from synthbench.training.reproduce import reproduce as run
 
     study = find_study(task, chosen["profile"], chosen["study"])
-    tasks = _chosen(study, chosen["dataset"], variants, level, settings)
-    comparison = run(tasks or task, **common, **chosen)
+    tasks = _choose(study, chosen["dataset"], variants, level, settings)
+    comparison = run(task if tasks is None else list(tasks), **common, **chosen)
     if not quiet:
         show(comparison_table(comparison))
+
+
+def _choose(
+    study: Study,
+    dataset: str | None,
+    variants: Sequence[str],
+    level: str | None,
+    settings: Sequence[str],
+) -> Iterator[Task] | None:
+    """The tasks that the options choose, or None if no option does."""
+    from synthbench.generation.planned import PlannedDataset
+
+    if not (variants or level or settings):
+        return None
+    return PlannedDataset.choose_tasks(
+        study.usual,
+        dataset,
+        variants=variants,
+        level=level,
+        parameters=pairs(settings, "--set"),
+    )
 
 
 def _try_suite(

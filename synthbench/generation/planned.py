@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -13,6 +15,7 @@ from synthbench.generation.generate import generate
 from synthbench.sampling.plan import Plan, check_rows, plan_rows
 from synthbench.sampling.preview import sample_table
 from synthbench.tasks.base import Task
+from synthbench.tasks.registry import changed, task_from
 
 #: How many rows of a dataset that is there are read to see what they look like.
 _FEW = 64
@@ -61,6 +64,52 @@ class PlannedDataset:
             self.tasks = tuple(self._there.make_task(task.variant) for task in tasks)
         else:
             self.tasks = tuple(self._there.task_like(task) for task in tasks)
+
+    @staticmethod
+    def choose_tasks(
+        usual: tuple[str, Sequence[str], Mapping[str, Any]],
+        dataset: str | PathLike[str] | None = None,
+        *,
+        variants: Sequence[str] = (),
+        level: str | None = None,
+        parameters: Mapping[str, Any] | None = None,
+    ) -> Iterator[Task]:
+        """The task in each chosen variant, at a level or with other parameters.
+
+        Choices that are left out are as in the dataset if it exists, and else as usual. A task is
+        made when the iterator reaches it, so that a caller who needs only the first is not refused
+        because of another variant.
+
+        Args:
+            usual: the task's name, and the variants and parameters if the caller chooses no others.
+            dataset: a dataset directory, which may not exist yet.
+            variants: names of variants. Default: the usual variants. If the dataset lacks some of
+                them, the others. If it lacks all of them, the variants of the dataset.
+            level: one of the task's levels.
+            parameters: parameters, which win over those of the level.
+
+        Raises:
+            UsageError: an unknown variant, level or parameter, a variant that the dataset lacks, or
+                a dataset of another task.
+            ParameterError: a parameter with an impossible value.
+            DatasetError: a dataset that cannot be read.
+        """
+        data = None if dataset is None else finished(Path(dataset))
+        name, usual_variants, usual_parameters = usual
+        names = list(variants or usual_variants)
+        if data is not None:
+            data.task_like(name)
+            if not variants:
+                present = list(data.manifest.variants)
+                names = [variant for variant in names if variant in present] or present
+        for variant in names:
+            if data is None:
+                task = task_from(name, variant, usual_parameters)
+            else:
+                task = data.make_task(variant)
+            if level is not None or parameters:
+                task = changed(task, level=level, parameters=parameters)
+            yield task
 
     @staticmethod
     def sizes(task: Task, rows: Mapping[str, int] | None = None) -> dict[str, int]:

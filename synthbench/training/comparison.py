@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,7 @@ def compare(study: Study, results: Mapping[tuple[str, str], Sequence[Json]]) -> 
 
     `results` has the results of `train`, one for each seed, by variant and line of the table.
     """
+    study = dataclasses.replace(study, measures=_measures(study, results))
     (first, *_), *_ = results.values()
     every = [result for runs in results.values() for result in runs]
     seconds = sum(result["seconds"] + result["evaluation_seconds"] for result in every)
@@ -56,17 +58,33 @@ def compare(study: Study, results: Mapping[tuple[str, str], Sequence[Json]]) -> 
         "run_seconds": round(seconds, 1),
         "measures": [
             {
-                "name": one.name,
-                "metric": one.metric,
-                "headline": one.headline,
-                "rows": _alike(_report(one, runs[0])["rows"] for runs in results.values()),
+                "name": measure.name,
+                "metric": measure.metric,
+                "headline": measure.headline,
+                "rows": _alike(_count(measure, runs[0]) for runs in results.values()),
             }
-            for one in study.measures
+            for measure in study.measures
         ],
         "models": [
             _line(study, variant, title, runs) for (variant, title), runs in results.items()
         ],
     }
+
+
+def _measures(
+    study: Study, results: Mapping[tuple[str, str], Sequence[Json]]
+) -> tuple[Measure, ...]:
+    """The study's measures; all rows of a split in place of measures on rows that no run had.
+
+    A level may have other lengths than the study, so that some measures lack rows.
+    """
+    runs = [each[0] for each in results.values()]
+    measures: dict[str, Measure] = {}
+    for measure in study.measures:
+        if not any(_count(measure, run) for run in runs):
+            measure = dataclasses.replace(measure, name=measure.split, where=None)
+        measures.setdefault(measure.name, measure)
+    return tuple(measures.values())
 
 
 def _rows(study: Study, results: Mapping[tuple[str, str], Sequence[Json]]) -> dict[str, int]:
@@ -100,7 +118,7 @@ def _line(study: Study, variant: str, title: str, runs: Sequence[Json]) -> dict[
             "mean": statistics.fmean(known) if known else None,
             "deviation": statistics.stdev(known) if len(known) > 1 else None,  # of a sample
             "values": values,
-            "rows": _report(measure, runs[0])["rows"],
+            "rows": _count(measure, runs[0]),
             "published": published and published.to_dict(),
         }
     return {
@@ -142,17 +160,25 @@ def figure_of(measure: Measure, run: Json) -> float | None:
     if measure.metric == "eureka_accuracy" and not run["eureka"]:
         return None
     name = "accuracy" if measure.metric == "eureka_accuracy" else measure.metric
-    metric: float | None = _report(measure, run)[name]
+    report = _report(measure, run)
+    metric: float | None = None if report is None else report[name]
     return metric
 
 
-def _report(measure: Measure, run: Json) -> Json:
-    """The score of the rows that a measure is taken on."""
+def _report(measure: Measure, run: Json) -> Json | None:
+    """The score of the rows that a measure is taken on; None if a level has no such rows."""
     report: Json = run["splits"][measure.split]
-    if measure.where is not None:
-        column, value = measure.where
-        report = report["by"][column][str(value)]
-    return report
+    if measure.where is None:
+        return report
+    column, value = measure.where
+    bucket: Json | None = report["by"][column].get(str(value))
+    return bucket
+
+
+def _count(measure: Measure, run: Json) -> int:
+    """The number of rows that a measure is taken on."""
+    report = _report(measure, run)
+    return 0 if report is None else report["rows"]
 
 
 # Tables.

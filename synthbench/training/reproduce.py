@@ -59,8 +59,8 @@ def reproduce(
     one; finished runs are only read.
 
     Args:
-        task: the task's name, for the variants and the parameters of the study; or the task, or the
-            task in several variants.
+        task: the task, or the task in several variants. A name stands for the study's variants and
+            parameters or, if the dataset exists, for those variants that it has and its parameters.
         profile: sizes of the recipes: "cpu" (two cores, at most 90 minutes a run), "paper", or
             "quick" (a minute, for a first look; its figures mean nothing).
         study: "main", or the name of another of the task: an ablation, or another size.
@@ -105,18 +105,17 @@ def reproduce(
     started = time.perf_counter()
     most = check_workers(workers)
     check_computing(device, precision)
-    tasks = None if isinstance(task, str) else as_tasks(task)
     name = task if isinstance(task, str) else as_tasks(task)[0].name
     whole = find_study(name, profile, study)
+    usual = PlannedDataset.choose_tasks(whole.usual, dataset)
+    tasks = tuple(usual) if isinstance(task, str) else as_tasks(task)
     own = own_recipes(whole, models or (), layers or (), options or {})
     chosen = _narrowed(whole, tasks, models, own, seeds, stream)
     path = Path(out or f"{name}-reproduced")
     place = Path(dataset or path / "data")
     output = OutputDirectory(path, _MARK, place)
     output.check()
-    data = PlannedDataset(
-        place, tasks or chosen.tasks(), chosen.rows_made, any_parameters=tasks is None
-    )
+    data = PlannedDataset(place, tasks, chosen.rows_made, any_parameters=isinstance(task, str))
     with needs("'reproduce'", "PyTorch", "train"):  # slow, so after all names are checked
         from synthbench.training.plan import finish_runs, plan_runs
         from synthbench.training.setting import Setting, find_device
@@ -157,7 +156,7 @@ def reproduce(
 
 def _narrowed(
     study: Study,
-    tasks: Sequence[Task] | None,
+    tasks: Sequence[Task],
     models: Sequence[str] | None,
     own: Sequence[Recipe],
     seeds: int | None,
@@ -168,7 +167,7 @@ def _narrowed(
         check_whole_number("Seeds", seeds, least=1)
     wanted = [one for model in models or () for one in named(study, model)]
     return dataclasses.replace(
-        study.of(tasks) if tasks else study,
+        study if tuple(tasks) == study.tasks() else study.of(tasks),
         recipes=(*(one for one in study.recipes if not (models or own) or one in wanted), *own),
         seeds=seeds or study.seeds,
         stream=study.stream if stream is None else stream,

@@ -54,7 +54,8 @@ def train(
     same numbers. A finished run is only read. A call that is refused writes nothing.
 
     Args:
-        task: the task; or its name, for the first variant and the parameters of the study.
+        task: the task. A name stands for the study's first variant and its parameters, or, if the
+            dataset exists, for the first of the study's variants that it has, and its parameters.
         model: name of a model; or where one of your own is, as `my_model.py:Make` or
             `my_package.models:Make`: called as `Make(vocabulary=, outputs=, **options)`, its
             `forward(tokens)` or `forward(tokens, lengths)` takes int64 `(rows, width)` and gives
@@ -107,7 +108,8 @@ def train(
     check_whole_number("Seed", seed, least=0, most=2**64 - 1)  # as PyTorch allows
     name = task if isinstance(task, str) else task.name
     whole = find_study(name, profile, study)
-    wanted = whole.tasks()[0] if isinstance(task, str) else task
+    usual = PlannedDataset.choose_tasks(whole.usual, dataset)
+    wanted = next(usual) if isinstance(task, str) else task
     chosen = (
         find_recipe(whole, model or f"{LAYER}{layer}")
         .for_variant(wanted.variant)

@@ -66,7 +66,7 @@ def test_every_split_is_read_once_and_through_the_dataset_that_was_opened(
     monkeypatch.setattr(DatasetDirectory, "batches", noting_batches)
     monkeypatch.setattr(training, "find_study", noting_study)
     run(tmp_path / "run", data)
-    assert opened == [data]
+    assert opened == [data, data]  # its manifest names the task, and then its rows are read
     assert sorted(read) == ["iid", "test", "train", "validation"]
     assert len(looked_up) == 1
 

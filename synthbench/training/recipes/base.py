@@ -259,10 +259,14 @@ class Study:
     eureka: float = 0.0
     departures: tuple[str, ...] = ()
 
-    def tasks(self, variants: Sequence[str] = ()) -> tuple[Task, ...]:
-        """The study's task in each of its variants, or in those given."""
-        names = variants or self.variants
-        return tuple(task_from(self.task, name, self.parameters) for name in names)
+    def tasks(self) -> tuple[Task, ...]:
+        """The study's task in each of its variants."""
+        return tuple(task_from(self.task, name, self.parameters) for name in self.variants)
+
+    @property
+    def usual(self) -> tuple[str, tuple[str, ...], Mapping[str, Any]]:
+        """Task, variants and parameters, where the user chooses no others."""
+        return self.task, self.variants, self.parameters
 
     @property
     def rows_made(self) -> dict[str, int]:
