@@ -91,8 +91,10 @@ def evaluate(
     """Score PREDICTIONS on the dataset in DIR.
 
     PREDICTIONS is a .jsonl, .json, .csv, .tsv or .parquet file with `id` and
-    `prediction` (or `response` or `completion`), or a log of Inspect (.eval, or
-    .json) or lm-evaluation-harness. A prediction is the answer and nothing else;
+    `prediction` (or `pred`, `model_output`, `response`, `completion`), or a log
+    of Inspect (.eval, or .json) or lm-evaluation-harness. Without ids, and in a
+    .txt, .npy, .npz or .pt file, predictions are in the order of the rows of
+    one --split. A prediction is the answer and nothing else;
     --read text extracts it from free text, such as "The answer is 7".
     Rows without a prediction score as wrong, unless --answered-only is given.
 

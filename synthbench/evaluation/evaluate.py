@@ -13,10 +13,18 @@ from synthbench.checks import check_name
 from synthbench.errors import DatasetError, UsageError
 from synthbench.evaluation.chat_replies import RunningText
 from synthbench.evaluation.final_answer import find_answer
-from synthbench.evaluation.predictions import TEXT, VALUE, Predictions, read_predictions
+from synthbench.evaluation.prediction_columns import TEXT, VALUE, Predictions
+from synthbench.evaluation.predictions import read_predictions
 from synthbench.evaluation.report import Report
 from synthbench.evaluation.row_ends import TooLong, without_padding
-from synthbench.evaluation.rows import NO_ROW, RowSource, cannot_be_judged, no_column, open_rows
+from synthbench.evaluation.rows import (
+    NO_ROW,
+    RowSource,
+    cannot_be_judged,
+    no_column,
+    open_rows,
+    rows_come_first,
+)
 from synthbench.evaluation.scores import PLACE, score_of, scores_by, scores_of_places
 from synthbench.evaluation.unreadable import Unreadable
 from synthbench.tasks.base import LABEL, Task
@@ -29,6 +37,7 @@ _FEW_ROWS = 10_000
 _MISSING = object()
 
 
+@rows_come_first
 @checked
 def evaluate(
     dataset: Any,
@@ -83,8 +92,7 @@ def evaluate(
     """
     check_name("way to read predictions", read, (VALUE, TEXT))
     source = open_rows(dataset, task, split)
-    classes = source.task.labels
-    given = read_predictions(predictions, split, None if classes is None else len(classes))
+    given = read_predictions(predictions, split, source.task)
     names = [split] if split is not None else _predicted_splits(source, given)
     judgement = _Judgement(source, given, read, answered_only)
     rows = sum(source.sizes.get(name, 0) for name in names)
@@ -283,5 +291,6 @@ class _Judgement:
             answered_only=self._answered_only,
             parsed=score_of(task, values[answered], answered[answered]),
             parsed_as=dict(self._readings),
+            matched_by="id" if self._given.in_order is None else "order",
             warning=next(filter(None, warnings), None),
         )

@@ -68,7 +68,7 @@ def _is_entry(record: Any) -> bool:
 
 
 def _read_entry(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The row's id, if it has one, and the prediction: a text, or the likeliest choice's number."""
+    """The row's id, or None, and the prediction: a text, or the likeliest choice's number."""
     row, answers = record["doc"], record["filtered_resps"]
     answer = answers[0] if answers else None
     if isinstance(answer, list):
@@ -77,7 +77,7 @@ def _read_entry(record: Mapping[str, Any]) -> dict[str, Any]:
             answer = values.index(max(values))
         except (TypeError, ValueError, LookupError, OverflowError):
             answer = None  # a choice without a log-likelihood
-    return {**({"id": row["id"]} if "id" in row else {}), "prediction": answer}
+    return {"id": row.get("id"), "prediction": answer}
 
 
 def is_inspect_log(given: Mapping[Any, Any]) -> bool:

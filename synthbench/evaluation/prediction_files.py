@@ -6,18 +6,27 @@ import codecs
 import csv
 import dataclasses
 import itertools
+import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from synthbench.checks import needs
 from synthbench.dataset.files import read_json
 from synthbench.dataset.parquet import open_parquet, read_batches
 from synthbench.errors import DatasetError, MissingPathError, SynthbenchError, UsageError
 from synthbench.evaluation.logs import open_inspect_log
+from synthbench.evaluation.rows import RIGHT_ANSWERS
 from synthbench.text.lines import one_line, short
 
 #: The largest line and the largest JSON file that are read, in bytes.
 _LONGEST_LINE, _LARGEST_JSON = 1 << 24, 1 << 30
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|nan|NaN|[+-]?inf")
+#: A number as `numpy.savetxt` writes it by default.
+_SAVED = re.compile(r"[+-]?[0-9]\.[0-9]{18}e[+-][0-9]{2,3}|nan|[+-]?inf")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,12 +70,18 @@ def open_file(path: Path) -> tuple[PredictionSource, Any]:
     """Open a file of predictions; its extension tells its form.
 
     Args:
-        path: a `.jsonl`, `.json`, `.csv`, `.tsv`, `.parquet` or `.eval` file.
+        path: a `.jsonl`, `.json`, `.csv`, `.tsv`, `.txt`, `.parquet`, `.npy`, `.npz`, `.pt` or
+            `.eval` file.
 
     Returns:
-        The origin, and what the file holds: for `.jsonl` an iterator over its values, each with
-        the number of its line; for `.json` a list or a dict; for `.eval` the log as a dict; for
-        the others a `PredictionTable`, or an empty list if not even the columns have names.
+        The origin and the contents:
+
+        - `.jsonl`: an iterator over its values, each with the number of its line
+        - `.json`: a list or a dict
+        - `.txt`: a list of its lines
+        - `.npy`, `.npz`, `.pt`: an array, or a dict of several
+        - `.eval`: the log as a dict
+        - others: a `PredictionTable`, an array if a table lacks names of columns, or an empty list
 
     Raises:
         UsageError: another kind of file.
@@ -170,9 +185,84 @@ def _separated(delimiter: str) -> Callable[[_Lines, PredictionSource], Any]:
 
         remaining = all_cells()
         names = next(remaining, [])
+        if names and all(map(_is_number, names)):
+            return _numbers([names, *remaining], origin)
         return PredictionTable(names, rows) if names else []
 
     return read
+
+
+def _is_number(text: str) -> bool:
+    return _NUMBER.fullmatch(text.strip()) is not None
+
+
+def _numbers(lines: Sequence[Sequence[str]], origin: PredictionSource) -> Any:
+    """Lines of numbers without names of columns, as `numpy.savetxt` writes arrays.
+
+    Returns:
+        An array `(lines, columns)`, or a list of texts if there is one column of texts.
+    """
+    if all(len(line) == len(lines[0]) and all(map(_is_number, line)) for line in lines):
+        floats = np.array(lines, np.float64)
+        written = all(_WHOLE.fullmatch(cell.strip()) for line in lines for cell in line)
+        exact = written and bool((np.abs(floats) < 2**53).all())
+        if len(lines[0]) > 1 or not written:
+            return floats.astype(np.int64) if exact else floats
+    if all(len(line) == 1 for line in lines):
+        return [line[0] for line in lines]
+    expected = f"expected {len(lines[0])} numbers in each line, as in line 1"
+    raise origin.error(f": no names of columns; {expected}.")
+
+
+def _text(lines: _Lines, origin: PredictionSource) -> Any:
+    """The lines, empty lines included, or the array that `numpy.savetxt` wrote."""
+    found = []
+    for number, line in lines:
+        try:
+            found.append(line.decode("utf-8").rstrip("\r\n"))
+        except UnicodeDecodeError as error:
+            raise origin.error(f": {one_line(str(error))}.", number) from None
+    words = [line.split() for line in found]
+    if found and all(line and all(map(_SAVED.fullmatch, line)) for line in words):
+        return _numbers(words, origin)
+    return found if any(words) else []
+
+
+def _array(path: Path) -> Any:
+    """The array of a `.npy` file or a `.npz` file; a dict where a `.npz` file has several.
+
+    Raises:
+        DatasetError: it cannot be read, or holds Python objects, which could run code.
+    """
+    try:
+        found = np.load(path, allow_pickle=False)
+        if isinstance(found, np.ndarray):
+            return found
+        with found:
+            arrays = {name: found[name] for name in found.files}
+    except Exception as error:  # a damaged archive makes zipfile and NumPy raise many kinds
+        raise DatasetError(f"{path} cannot be read: {one_line(str(error))}") from None
+    alone = len(arrays) == 1 and not set(RIGHT_ANSWERS) & arrays.keys()
+    return next(iter(arrays.values())) if alone else arrays
+
+
+def _tensor(path: Path) -> Any:
+    """The tensor, list or dict of a `.pt` file, read without running code.
+
+    Raises:
+        DatasetError: it cannot be read, or holds anything but tensors, numbers, texts, lists and
+            dicts.
+        SynthbenchError: PyTorch is not installed.
+    """
+    with needs(f"{path.name!r}", "PyTorch", "train"):
+        import torch
+    try:
+        return torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # a damaged archive makes PyTorch raise many kinds
+        reason = one_line(str(error).partition("\n")[0])[:200]
+        raise DatasetError(
+            f"{path} cannot be read as tensors, numbers, texts, lists and dicts: {reason}"
+        ) from None
 
 
 def _parquet(path: Path) -> PredictionTable:
@@ -193,11 +283,18 @@ def _parquet(path: Path) -> PredictionTable:
 
 
 #: By the ending of a file's name: the reader of a file that is not text.
-_BINARY: dict[str, Callable[[Path], Any]] = {".parquet": _parquet, ".eval": open_inspect_log}
+_BINARY: dict[str, Callable[[Path], Any]] = {
+    ".parquet": _parquet,
+    ".npy": _array,
+    ".npz": _array,
+    ".pt": _tensor,
+    ".eval": open_inspect_log,
+}
 #: By the ending of a file's name: what an entry is called, the longest line, and the reader.
 _READERS: dict[str, tuple[str, int, Callable[[_Lines, PredictionSource], Any]]] = {
     ".jsonl": ("line", _LONGEST_LINE, _json_lines),
     ".json": ("row", _LARGEST_JSON, _json),
     ".csv": ("line", _LONGEST_LINE, _separated(",")),
     ".tsv": ("line", _LONGEST_LINE, _separated("\t")),
+    ".txt": ("line", _LONGEST_LINE, _text),
 }

@@ -9,50 +9,36 @@ import dataclasses
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from synthbench.errors import UsageError
 from synthbench.evaluation.logs import is_inspect_log, read_inspect_log, read_logs
+from synthbench.evaluation.prediction_arrays import from_array
+from synthbench.evaluation.prediction_columns import (
+    EMPTY,
+    Entry,
+    Predictions,
+    choose_columns,
+    collect,
+    names_predictions,
+)
 from synthbench.evaluation.prediction_files import PredictionSource, PredictionTable, open_file
-from synthbench.evaluation.rows import ANSWERS, ID, PREDICTION, SPLIT
+from synthbench.evaluation.rows import ID, PREDICTION, RIGHT_ANSWERS
+from synthbench.tasks.base import Task
 from synthbench.tasks.numeric import to_array
 from synthbench.text.lines import one_line, short
 
-#: The number of the line or row, the id, the prediction, and the split or None.
-_Entry = tuple[int, Any, Any, Any]
-#: How predictions were read, as reports call it.
-VALUE, TEXT, SCORES = "value", "text", "argmax of scores"
-
 _ALLOWED = (
     "{id: prediction}, a sequence or an array in the order of the rows, a pandas Series or a frame "
-    f"with one column, a table (pandas, Polars, Arrow, datasets, a list of dicts) with {ID!r} and "
-    f"{PREDICTION!r}, an array (rows, classes) of scores, or the path of a file"
+    f"with one column, a table (pandas, Polars, Arrow, datasets, a list of dicts) with "
+    f"{PREDICTION!r} and, unless it is in the order of the rows, {ID!r}, an array (rows, classes) "
+    "of scores, or the path of a file"
 )
-_EMPTY = " is empty: it holds no predictions."
-
-
-@dataclasses.dataclass(frozen=True)
-class Predictions:
-    """Predictions, either by id or in the order of rows.
-
-    Attributes:
-        by_id: the (first) prediction of each id; None if in order.
-        in_order: one prediction for each row; None if by id.
-        repeated: the ids that have more than one prediction.
-        read_as: `VALUE`, or `SCORES` if they are the classes of the largest scores.
-        shape: the shape of the array that they were given as, if it has several axes.
-    """
-
-    by_id: Mapping[str, Any] | None = None
-    in_order: Sequence[Any] | None = None
-    repeated: tuple[str, ...] = ()
-    read_as: str = VALUE
-    shape: tuple[int, ...] | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,7 +49,7 @@ class _Wanted:
     """
 
     split: str | None
-    classes: int | None
+    task: Task | None
     origin: PredictionSource | None = None
 
     def origin_of(self, given: Any) -> PredictionSource:
@@ -71,9 +57,7 @@ class _Wanted:
         return self.origin or PredictionSource(name, kind=UsageError)
 
 
-def read_predictions(
-    given: Any, split: str | None = None, classes: int | None = None
-) -> Predictions:
+def read_predictions(given: Any, split: str | None = None, task: Task | None = None) -> Predictions:
     """Read predictions.
 
     Args:
@@ -82,25 +66,29 @@ def read_predictions(
             - `{id: prediction}`
             - a sequence or an array in the order of rows, with the rows as its first axis
             - a pandas Series, or a frame with one column, whose index is ids, or 0 to n-1
-            - a table with `id` and `prediction` (or `response` or `completion`) and optionally
-              `split`: a pandas, Polars or Arrow table, a `datasets.Dataset`, a list of dicts, a
-              dict of columns
+            - a table with `prediction` (or `pred`, `model_output`, `response`, `completion`) and
+              optionally `id` and `split`: a pandas, Polars or Arrow table, a `datasets.Dataset`, a
+              list of dicts, a dict of columns. Without `id` its entries are in the order of rows
             - a floating array `(rows, classes)` of scores, of which the largest counts; a row with
               NaN has no prediction
+            - an integer array `(rows, classes)` with a single 1 in each row
             - the path of a `.jsonl`, `.json`, `.csv`, `.tsv` or `.parquet` file with these
-              columns; of a log of lm-evaluation-harness (`--log_samples`), of which the first
-              filter counts; of a log of Inspect (`.eval`, or `.json`), of which the first epoch
-              counts; or of a batch's output
+              columns
+            - the path of a `.txt` file with a prediction in each line, or of a `.npy`, `.npz` or
+              `.pt` file with an array
+            - the path of a log of lm-evaluation-harness (`--log_samples`), of which the first
+              filter counts, of a log of Inspect (`.eval`, or `.json`), of which the first epoch
+              counts, or of a batch's output
 
             A prediction may be anything: the task decides whether it can be read as an answer.
         split: the split that is evaluated; a table's predictions for other splits are ignored.
-        classes: the number of classes, if answers are classes.
+        task: the task that is answered. It says how arrays are read. Without it they are values.
 
     Raises:
         UsageError: another form, ids that are not text, or another kind of file.
         DatasetError: a file that is missing, empty or malformed; the text says where.
     """
-    return _read(given, _Wanted(split, classes))
+    return _read(given, _Wanted(split, task))
 
 
 def _read(given: Any, wanted: _Wanted) -> Predictions:
@@ -142,45 +130,16 @@ def _is_dataset(given: Any) -> bool:
 # Columns and records.
 
 
-def _choose_columns(
-    names: Sequence[str], origin: PredictionSource, number: int | None = None
-) -> list[str]:
-    """The columns of ids and predictions, and of splits if there is one.
-
-    Raises:
-        SynthbenchError: of the origin's class, if a column is missing, ambiguous or repeated.
-    """
-    answers = [PREDICTION] if PREDICTION in names else [one for one in ANSWERS if one in names]
-    if ID not in names or not answers:
-        missing = PREDICTION if ID in names else ID
-        got = one_line(", ".join(map(str, names))) or "nothing"
-        expected = f"{ID!r} and {PREDICTION!r} (or {' or '.join(map(repr, ANSWERS))})"
-        raise origin.error(f": no {missing!r}; expected {expected}, got {got}.", number)
-    if len(answers) > 1:
-        both = " and ".join(map(repr, answers))
-        raise origin.error(f": both {both}; name one of them {PREDICTION!r}.", number)
-    chosen = [ID, *answers, *([SPLIT] if SPLIT in names else [])]
-    for name in chosen:
-        if list(names).count(name) > 1:
-            raise origin.error(f": {name!r} appears more than once.", number)
-    return chosen
-
-
-def _entry(number: int, cells: Iterable[Any]) -> _Entry:
-    """The entry with these cells, in the order of `_choose_columns`."""
-    name, prediction, *split = cells
-    return number, name, prediction, split[0] if split else None
-
-
 def _record_entries(
     records: Iterable[tuple[int, Any]], origin: PredictionSource
-) -> Iterator[_Entry]:
+) -> Iterator[Entry]:
     """The entries of numbered dicts; a harness's log is read as such."""
     for number, record in read_logs(records):
         if not isinstance(record, dict):
             expected = f"expected an object with {ID!r} and {PREDICTION!r}"
             raise origin.error(f": {expected}, got {short(record)}.", number)
-        yield _entry(number, map(record.get, _choose_columns(list(record), origin, number)))
+        columns = choose_columns(list(record), origin, number)
+        yield columns.entry(number, map(record.get, columns.names))
 
 
 # By id.
@@ -189,55 +148,51 @@ def _record_entries(
 def _from_file(given: str | os.PathLike[str], wanted: _Wanted) -> Predictions:
     origin, found = open_file(Path(given))
     if isinstance(found, PredictionTable):
-        rows = found.rows(_choose_columns(found.names, origin))
-        return _collect((_entry(number, cells) for number, cells in rows), wanted, origin)
-    if not isinstance(found, list | dict):
-        return _collect(_record_entries(found, origin), wanted, origin)
-    if not found:
-        raise origin.error(_EMPTY)
+        columns = choose_columns(found.names, origin)
+        rows = found.rows(columns.names)
+        return collect((columns.entry(*row) for row in rows), wanted.split, origin)
+    if isinstance(found, Iterator):
+        return _from_lines(found, dataclasses.replace(wanted, origin=origin))
+    if 0 in getattr(found, "shape", ()) or (isinstance(found, list | dict) and not found):
+        raise origin.error(EMPTY)
     return _read(found, dataclasses.replace(wanted, origin=origin))
 
 
-def _collect(entries: Iterable[_Entry], wanted: _Wanted, origin: PredictionSource) -> Predictions:
-    """The predictions of a table, without those for other splits."""
-    by_id: dict[str, Any] = {}
-    repeated: dict[str, None] = {}
-    others: set[str] = set()
-    for number, name, prediction, of_split in entries:
-        if not isinstance(name, str):
-            raise origin.error(f": id {short(name)} is not text.", number)
-        if not (of_split is None or isinstance(of_split, str)):
-            raise origin.error(f": split {short(of_split)} is not text.", number)
-        if wanted.split is not None and of_split is not None and of_split != wanted.split:
-            others.add(of_split)
-        elif name in by_id:
-            repeated[name] = None
-        else:
-            by_id[name] = prediction
-    if not by_id:
-        named = one_line(", ".join(sorted(others)))
-        text = f" has no predictions for split {wanted.split!r}; it has some for: {named}."
-        raise origin.error(text if others else _EMPTY)
-    return Predictions(by_id=by_id, repeated=tuple(repeated))
+def _from_lines(lines: Iterator[tuple[int, Any]], wanted: _Wanted) -> Predictions:
+    """The predictions in numbered values: all dicts, or all predictions in order."""
+    origin = wanted.origin_of(lines)
+    for number, value in lines:
+        lines = chain([(number, value)], lines)
+        if isinstance(value, dict):
+            return collect(_record_entries(lines, origin), wanted.split, origin)
+        values = []
+        for number, value in lines:
+            if isinstance(value, dict):
+                raise origin.error(": an object, but the lines before are predictions.", number)
+            values.append(value)
+        return _from_sequence(values, wanted)
+    raise origin.error(EMPTY)
 
 
 def _table(
     given: Any, names: Sequence[str], column: Callable[[str], Iterable[Any]], wanted: _Wanted
 ) -> Predictions:
     origin = wanted.origin_of(given)
-    columns = [list(column(name)) for name in _choose_columns(names, origin)]
-    if len(columns[0]) != len(columns[1]):
-        raise origin.error(f": {len(columns[0]):,} ids for {len(columns[1]):,} predictions.")
-    rows = enumerate(zip(*columns, strict=True))
-    return _collect((_entry(number, cells) for number, cells in rows), wanted, origin)
+    columns = choose_columns(names, origin)
+    cells = [list(column(name)) for name in columns.names]
+    for name, others in zip(columns.names[1:], cells[1:], strict=True):
+        if len(others) != len(cells[0]):
+            raise origin.error(f": {len(others):,} {name}s for {len(cells[0]):,} predictions.")
+    rows = enumerate(zip(*cells, strict=True))
+    return collect((columns.entry(*row) for row in rows), wanted.split, origin)
 
 
 def _from_mapping(given: Mapping[Any, Any], wanted: _Wanted) -> Predictions:
     if is_inspect_log(given):
         origin = dataclasses.replace(wanted.origin_of(given), unit="sample")
         records = enumerate(read_inspect_log(given))
-        return _collect(_record_entries(records, origin), wanted, origin)
-    if ID in given and any(name in given for name in (PREDICTION, *ANSWERS)):
+        return collect(_record_entries(records, origin), wanted.split, origin)
+    if names_predictions(given) or _is_right_answers(given):
         return _from_columns(given, wanted)
     for name in given:
         if not isinstance(name, str):
@@ -257,16 +212,22 @@ def _from_mapping(given: Mapping[Any, Any], wanted: _Wanted) -> Predictions:
 def _from_columns(given: Mapping[Any, Any], wanted: _Wanted) -> Predictions:
     """A dict of columns, each a sequence or an array; the predictions may be scores."""
     origin, columns = wanted.origin_of(given), {}
-    names = _choose_columns(list(given), origin)
-    answers = names[1]
-    for name in names:
-        if isinstance(given[name], str | os.PathLike | Mapping):
-            text = f": {name!r} is {short(given[name])}; expected a sequence or an array."
+    names = choose_columns(list(given), origin)
+    for name in names.names[::-1]:
+        cells = given[name]
+        if isinstance(cells, str | os.PathLike | Mapping) or not hasattr(cells, "__len__"):
+            text = f": {name!r} is {short(cells)}; expected a sequence or an array."
             raise origin.error(text)
-        classes = wanted.classes if name == answers else None
-        columns[name] = _read(given[name], _Wanted(None, classes))
-    predictions = _table(given, names, lambda name: columns[name].in_order or [], wanted)
-    return dataclasses.replace(predictions, read_as=columns[answers].read_as)
+        task = wanted.task if name == names.answers else None
+        columns[name] = _read(cells, _Wanted(None, task))
+    answers = columns[names.answers]
+    found = _table(given, names.names, lambda name: columns[name].in_order or [], wanted)
+    return dataclasses.replace(found, read_as=answers.read_as, shape=answers.shape)
+
+
+def _is_right_answers(names: Sequence[Any] | Mapping[Any, Any]) -> bool:
+    """True if the only column beside the ids has a name of right answers."""
+    return len(others := [name for name in names if name != ID]) == 1 and others[0] in RIGHT_ANSWERS
 
 
 def _from_index(given: Any, series: Any, wanted: _Wanted) -> Predictions:
@@ -294,10 +255,14 @@ def _cells(series: Any) -> list[Any]:
 def _from_table(given: Any, wanted: _Wanted) -> Predictions:
     """A table of pandas or `datasets`, or of a library that exports Arrow, such as Polars."""
     if _is_of(given, "pandas", "DataFrame"):
-        if ID not in given.columns and given.shape[1] == 1:
+        names = list(given.columns)
+        if ID not in names and len(names) == 1 and not _is_right_answers(names):
             return _from_index(given, given.iloc[:, 0], wanted)
-        if ID not in given.columns and given.index.name == ID:
+        if ID not in names and given.index.name == ID:
             given = given.reset_index()
+        columns = choose_columns(list(given.columns), wanted.origin_of(given))
+        if columns.ids is None and columns.split is None:
+            return _from_index(given, given[columns.answers], wanted)
         return _table(given, list(given.columns), lambda name: _cells(given[name]), wanted)
     if _is_dataset(given):
         return _table(given, given.column_names, given.with_format(None).__getitem__, wanted)
@@ -320,25 +285,7 @@ def _from_array(given: Any, wanted: _Wanted) -> Predictions:
         raise UsageError("Predictions: a single value; expected one prediction for each row.")
     if array.dtype.names:
         return _table(given, array.dtype.names, lambda name: array[name].tolist(), wanted)
-    if array.ndim == 1:
-        return Predictions(in_order=array.tolist())
-    if wanted.classes is None:
-        return Predictions(in_order=list(array), shape=array.shape)
-    if array.dtype.kind == "f" and array.shape[1:] == (wanted.classes,):
-        return Predictions(in_order=_likeliest(array), read_as=SCORES, shape=array.shape)
-    raise UsageError(
-        f"Predictions: an array {array.shape} of {array.dtype}; allowed are (rows,), or floating "
-        f"scores (rows, {wanted.classes}); if the task has other parameters, give "
-        "the task itself, such as synthbench.task('parity', n_values=3)."
-    )
-
-
-def _likeliest(scores: NDArray[np.floating[Any]]) -> list[int | None]:
-    """The class of the largest score in each row, None where a score is NaN or masked."""
-    scores = np.ma.filled(scores, np.nan)
-    known = ~np.isnan(scores).any(axis=1)
-    chosen = np.where(known, scores.argmax(axis=1), -1).tolist()
-    return [None if one < 0 else one for one in chosen]
+    return from_array(array, wanted.task)
 
 
 def _from_sequence(given: Sequence[Any], wanted: _Wanted) -> Predictions:
@@ -350,4 +297,5 @@ def _from_sequence(given: Sequence[Any], wanted: _Wanted) -> Predictions:
     if records < len(values):
         text = f": {records:,} of its {len(values):,} entries are dicts; expected all or none."
         raise origin.error(text)
-    return _collect(_record_entries(enumerate(map(dict, values)), origin), wanted, origin)
+    entries = _record_entries(enumerate(map(dict, values)), origin)
+    return collect(entries, wanted.split, origin)

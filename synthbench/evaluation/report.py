@@ -48,6 +48,7 @@ class Report(Score):
         parsed: the score of only the rows whose prediction could be read.
         parsed_as: how many of these were read as a value, as text that holds an answer, or as the
             argmax of scores.
+        matched_by: `id`, or `order` if predictions without ids were taken in the order of rows.
         warning: if most predictions cannot be read, or are too long, an example and a remedy;
             else None.
     """
@@ -66,6 +67,7 @@ class Report(Score):
     answered_only: bool
     parsed: Score
     parsed_as: dict[str, int]
+    matched_by: str = dataclasses.field(compare=False)
     warning: str | None
 
     def to_dict(self) -> dict[str, Any]:
@@ -82,6 +84,7 @@ class Report(Score):
         values["answered_only"] = self.answered_only
         values["parsed"] = self.parsed.to_dict()
         values["parsed_as"] = dict(self.parsed_as)
+        values["matched_by"] = self.matched_by
         values["warning"] = self.warning
         values["baselines"] = dict(self.baselines)
         values["without_predictions"] = list(self.without_predictions)
@@ -168,6 +171,8 @@ class Report(Score):
         if self.parsed_as:
             counts = (f"{read_as} ({count:,})" for read_as, count in self.parsed_as.items())
             notes.append(f"Read as: {', '.join(counts)}")
+        if self.matched_by == "order":
+            notes.append("Predictions without ids: taken in the order of the rows.")
         meaning = {
             "missing": "no prediction, "
             + ("do not count" if self.answered_only else "scored as wrong"),

@@ -3,30 +3,39 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from synthbench.checks import check_name
 from synthbench.dataset.dataset import DatasetDirectory
-from synthbench.errors import UsageError
+from synthbench.errors import MissingPathError, UsageError
 from synthbench.seeding import Draws
-from synthbench.tasks.base import Task
+from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.features import row_values
-from synthbench.tasks.registry import as_task
+from synthbench.tasks.registry import as_task, list_tasks
 from synthbench.text.lines import one_line, short
 
 _BATCH_ROWS = 1_024
 #: About how many rows of a split are checked to be questions of the task.
 _CHECKED_ROWS = 64
-#: The columns of a table of predictions; `SPLIT` is optional, and `ANSWERS` are accepted in place
-#: of `PREDICTION`.
+#: The columns of a table of predictions. `ID` and `SPLIT` are optional, and `ANSWERS` are accepted
+#: in place of `PREDICTION`.
 ID, PREDICTION, SPLIT = "id", "prediction", "split"
-ANSWERS = ("response", "completion")
+ANSWERS = ("pred", "model_output", "response", "completion")
+#: Columns of right answers, which are never read as predictions.
+RIGHT_ANSWERS = (LABEL, "answer")
 #: Columns that rows may have beside those of the task.
 PREDICTED = (ID, PREDICTION, SPLIT, *ANSWERS)
+
+_ORDER = "The order is evaluate(rows, predictions, task)."
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 Columns = Mapping[str, Sequence[Any]]
 
@@ -43,6 +52,25 @@ def cannot_be_judged(row: str, error: Exception) -> str:
 def no_column(task: Task, name: Any) -> UsageError:
     """The error for rows that lack a column that answers are judged by."""
     return UsageError(f"A row has no column {name!r}, by which answers of {task.name} are judged.")
+
+
+def rows_come_first(function: Callable[P, R]) -> Callable[P, R]:
+    """Make `function(rows, predictions, task=None)` refuse a task in the place of the rows.
+
+    Raises:
+        UsageError: the first argument is a task, or the third is neither a task nor a name.
+    """
+
+    @functools.wraps(function)
+    def call(*given: P.args, **named: P.kwargs) -> R:
+        rows, task = given[0] if given else None, given[2] if len(given) > 2 else None
+        if isinstance(rows, Task):
+            raise UsageError(f"The task {rows.name!r} is in the place of the rows. {_ORDER}")
+        if not isinstance(task, str | Task | None):
+            raise UsageError(f"Task {short(task)}: expected a name or a Task. {_ORDER}")
+        return function(*given, **named)
+
+    return call
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,6 +112,11 @@ def open_rows(data: Any, task: str | Task | None, split: str | None) -> RowSourc
 
 
 def _in_directory(path: str, given: str | Task | None, split: str | None) -> RowSource:
+    if path in list_tasks() and not Path(path).exists():
+        raise MissingPathError(
+            f"{path} is missing: expected a dataset directory, as made by `synthbench generate "
+            f"{path}`, or rows. {path!r} is the name of a task. {_ORDER}"
+        )
     dataset = DatasetDirectory.open(path)
     task = dataset.task_like(given)
     variant = task.variant
@@ -208,4 +241,4 @@ def _check_rows(split: str, rows: Any) -> None:
     if not len(rows):
         raise UsageError(f"Split {split!r} has no rows.")
     if not _is_table(rows) and not isinstance(rows[0], Mapping):
-        raise UsageError(f"Row 0 of split {split!r} is {short(rows[0])}: expected a dict.")
+        raise UsageError(f"Row 0 of split {split!r} is {short(rows[0])}: expected a dict. {_ORDER}")

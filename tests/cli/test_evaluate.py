@@ -16,7 +16,7 @@ from tests.support import stored_rows
         ("evaluate parity a.jsonl --split tset", 2, r"Unknown split in .*Did you mean 'test'"),
         ("evaluate parity a.jsonl --variant defalt", 2, r"Unknown variant in .*mean 'default'\?"),
         ("evaluate parity a.jsonl", 1, r"a.jsonl, line 1: "),
-        ("evaluate parity a.txt", 2, r"allowed are files .jsonl, .json, .csv, .tsv"),
+        ("evaluate parity a.pkl", 2, r"allowed are files .jsonl, .json, .csv, .tsv"),
         ("evaluate parity a.csv.gz", 2, r"allowed are files .jsonl, .json, .csv, .tsv"),
         ("evaluate parity -", 2, r"allowed are files .jsonl, .json, .csv, .tsv"),
     ],

@@ -29,13 +29,19 @@ def wrong_forms(case):
     return {
         "scores of another number of classes": values[:, :-1],
         "scores turned round": values.T,
-        "one-hot whole numbers": values.astype(int),
-        "a column": np.array(answers)[:, None],
+        "scores in whole numbers": values.astype(int),
+        "one-hot with two in a row": np.eye(case.classes, dtype=int)[answers]
+        | [1] + [0] * (case.classes - 1),
+        "records by another id": [{"row_id": one, "prediction": 3} for one in ids],
+        "frame without ids, shuffled": pd.DataFrame(
+            {"prediction": answers, "more": answers}
+        ).sample(frac=1, random_state=0),
+        "right answers": {"id": ids, "label": answers},
+        "a column of right answers": pd.DataFrame({"answer": answers}),
         "three axes": values[:, :, None],
         "lists of scores": values.tolist(),
         "scores by id": dict(zip(ids, values, strict=True)),
         "frame of scores": pd.DataFrame(values),
-        "frame of two columns without ids": pd.DataFrame({"prediction": answers, "more": answers}),
         "numbered frame": pd.DataFrame({"prediction": answers}, index=range(1, 13)),
         "shuffled frame": pd.DataFrame({"prediction": answers}).sample(frac=1, random_state=0),
         "lazy frame": pl.LazyFrame({"id": ids, "prediction": answers}),
@@ -46,7 +52,6 @@ def wrong_forms(case):
         "shuffled series": pd.Series(answers).sample(frac=1, random_state=0),
         "series of two levels": pd.Series(answers, index=pd.MultiIndex.from_arrays([ids, ids])),
         "pairs": list(zip(ids, answers, strict=True)),
-        "records without ids": [{"prediction": answer} for answer in answers],
         "records by id": dict(zip(ids, records(ids, answers), strict=True)),
         "uneven columns": {"id": ids, "prediction": answers[1:]},
         "truth values": np.array(answers) == 3,

@@ -11,9 +11,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import synthbench
 from synthbench.errors import DatasetError, UsageError
 from synthbench.evaluation.chat_replies import RunningText
 from synthbench.evaluation.predictions import read_predictions
+from synthbench.tasks.numeric import read_class
 
 
 def write(path, *lines):
@@ -126,9 +128,9 @@ def test_a_file_without_predictions_for_the_split_says_for_which_it_has_some(tmp
 
 
 def test_another_kind_of_file_is_refused(tmp_path):
-    for name in ("p.txt", "p", "p.jsonl.gz", "p.jsonl.zip", "-"):
+    for name in ("p.pkl", "p", "p.jsonl.gz", "p.jsonl.zip", "-"):
         path = tmp_path / name
-        allowed = ".jsonl, .json, .csv, .tsv, .parquet, .eval"
+        allowed = ".jsonl, .json, .csv, .tsv, .txt, .parquet, .npy, .npz, .pt, .eval"
         expected = f"Predictions {str(path)!r}: allowed are files {allowed}."
         assert refusal(path, UsageError) == expected
 
@@ -151,7 +153,8 @@ def test_an_empty_file_is_refused(tmp_path):
 
 
 GOOD = {"id": "a", "prediction": 1}
-COLUMNS = "'id' and 'prediction' (or 'response' or 'completion')"
+COLUMNS = "'id' and 'prediction' (or 'pred' or 'model_output' or 'response' or 'completion')"
+RIGHT = "no 'prediction'; 'answer' is a name of right answers. If it holds predictions, name it"
 
 
 @pytest.mark.parametrize(
@@ -163,8 +166,9 @@ COLUMNS = "'id' and 'prediction' (or 'response' or 'completion')"
         ("7" * 5_000, "not valid JSON ("),
         ("[1, 2]", "expected an object with 'id' and 'prediction', got [1, 2]."),
         ("null", "expected an object with 'id' and 'prediction', got None."),
-        ('{"id": "b", "answer": 3}', "no 'prediction'; expected 'id' and 'prediction' (or "),
-        ('{"prediction": 3}', "no 'id'; expected 'id' and 'prediction' (or "),
+        ('{"id": "b", "answer": 3}', RIGHT),
+        ('{"id": "b", "text": 3}', f"no 'prediction'; expected {COLUMNS}, got id, text."),
+        ('{"prediction": 3}', "no 'id', which other entries have."),
         ('{"id": 5, "prediction": 3}', "id 5 is not text."),
         ('{"id": null, "prediction": 3}', "id None is not text."),
         ('{"id": "b", "prediction": 3, "split": 1}', "split 1 is not text."),
@@ -192,10 +196,20 @@ def test_a_line_that_is_no_utf8_is_told_by_its_number(tmp_path, name, text, expe
 @pytest.mark.parametrize(
     ("columns", "expected"),
     [
-        ({"id": ["a"], "answer": [1]}, f": no 'prediction'; expected {COLUMNS}, got id, answer."),
+        ({"id": ["a"], "answer": [1]}, f": {RIGHT} 'prediction'."),
         (
-            {"name": ["a"], "prediction": [1]},
-            f": no 'id'; expected {COLUMNS}, got name, prediction.",
+            {"example_id": ["a"], "prediction": [1]},
+            ": no 'id', but 'example_id': name the column of ids 'id', or leave it out.",
+        ),
+        (
+            {"__index_level_0__": [1, 0], "prediction": [1, 2]},
+            ", row 0: the rows are numbered, but 1 is where 0 is expected. Give predictions in the "
+            "order of the rows, or ids in a column 'id'.",
+        ),
+        (
+            {"prediction": [1], "split": ["iid"]},
+            ", row 0: a prediction for split 'iid' without an id. Name the split to evaluate, or "
+            "give ids.",
         ),
         (
             {"id": ["a"], "response": ["1"], "completion": ["1"]},
@@ -254,7 +268,7 @@ def test_json_in_one_piece_may_be_a_mapping_records_or_in_order(tmp_path):
     [
         ("p.csv", "id,prediction\na,3\nb,4,5\n", ", line 3: 3 cells under 2 names of columns."),
         ("p.csv", "id,id,prediction\n", ": 'id' appears more than once."),
-        ("p.csv", "a,3\n", ": no 'id'; expected"),
+        ("p.csv", "a,3\n", ": no 'prediction'; expected"),
         ("p.csv", 'id,prediction\na,"3\n', ", line 2: unexpected end of data."),
         ("p.csv", "", " is empty: it holds no predictions."),
         ("p.tsv", "id\tprediction\n", " is empty: it holds no predictions."),
@@ -275,6 +289,111 @@ def test_what_is_wrong_with_a_table_is_told(tmp_path, name, text, expected):
     path = written(tmp_path / name, text)
     found = refusal(path, DatasetError)
     assert found.startswith(f"{path}{expected}"), found
+
+
+# Without ids: in the order of rows.
+
+
+def saved(path, array):
+    """Save an array as the ending of the path says; a text file as `numpy.savetxt` writes it."""
+    if path.suffix == ".npy":
+        np.save(path, array)
+    elif path.suffix == ".npz":
+        np.savez(path, array)
+    elif path.suffix == ".pt":
+        torch.save(torch.tensor(array), path)
+    else:
+        np.savetxt(path, array, delimiter="," if path.suffix == ".csv" else " ")
+    return path
+
+
+@given(st.lists(st.integers(0, 9), min_size=2, max_size=9), st.data())
+@settings(max_examples=60, deadline=None)
+def test_an_array_in_a_file_is_read_as_the_array(tmp_path_factory, answers, data):
+    task = synthbench.task("listops")
+    one_hot = np.eye(10, dtype=data.draw(st.sampled_from(["int8", "int64", "bool", "uint8"])))
+    form, read_as = data.draw(
+        st.sampled_from(
+            [
+                (np.array(answers), "value"),
+                (np.array(answers, "float32")[:, None], "value"),
+                (np.eye(10)[answers] + 0.25, "argmax of scores"),
+                (one_hot[answers], "one-hot"),
+            ]
+        )
+    )
+    kind = data.draw(st.sampled_from([".npy", ".npz", ".pt", ".txt", ".csv"]))
+    found = read_predictions(saved(tmp_path_factory.mktemp("arrays") / f"p{kind}", form), task=task)
+    if read_as == "value":
+        assert [read_class(one, task.labels) for one in found.in_order] == answers
+    else:
+        assert found.in_order == answers
+    if kind not in (".txt", ".csv"):  # where every number is a float
+        assert found.read_as == read_as
+
+
+def test_tables_without_ids_are_read_in_order(tmp_path):
+    for name in ("prediction", "pred", "model_output", "response", "completion"):
+        lines = write(tmp_path / "p.jsonl", *({name: one, "label": 9} for one in (3, None, "x")))
+        assert read_predictions(lines).in_order == [3, None, "x"]
+        cells = written(tmp_path / "p.csv", f",{name},split\n0,3,iid\n1,,test\n2,x,test\n")
+        assert read_predictions(cells, "test").in_order == ["", "x"]
+        assert read_predictions({name: np.array([1, 2]), "label": [0, 0]}).in_order == [1, 2]
+        assert read_predictions([{name: 1}, {name: 2}]).in_order == [1, 2]
+    assert read_predictions(write(tmp_path / "p.jsonl", 3, '"a"', None)).in_order == [3, "a", None]
+    assert read_predictions(written(tmp_path / "p.csv", "3\n7\n")).in_order == ["3", "7"]
+    assert read_predictions(written(tmp_path / "p.txt", "3\r\n\n7 a\n")).in_order == [
+        "3",
+        "",
+        "7 a",
+    ]
+
+
+def test_a_pt_file_may_hold_a_list_or_predictions_by_id(tmp_path):
+    path = tmp_path / "p.pt"
+    torch.save([3, "x"], path)
+    assert read_predictions(path).in_order == [3, "x"]
+    torch.save({"a": 3, "b": torch.tensor([1, 2])}, path)
+    found = read_predictions(path).by_id
+    assert found["a"] == 3 and found["b"].tolist() == [1, 2]
+
+
+class Code:
+    """An object whose reading would run code."""
+
+    def __reduce__(self):
+        return print, ("run",)
+
+
+@pytest.mark.parametrize("kind", [".npy", ".npz", ".pt"])
+def test_a_file_that_could_run_code_is_refused(tmp_path, kind, capsys):
+    path = tmp_path / f"p{kind}"
+    objects = np.array([Code()], dtype=object)
+    if kind == ".pt":
+        torch.save([Code()], path)
+    else:
+        (np.save if kind == ".npy" else np.savez)(path, objects)
+    assert refusal(path, DatasetError).startswith(f"{path} cannot be read")
+    path.write_bytes(b"no archive")
+    assert refusal(path, DatasetError).startswith(f"{path} cannot be read")
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("p.csv", "1,2\n3\n", ": no names of columns; expected 2 numbers in each line"),
+        ("p.csv", "1,2\n3,x\n", ": no names of columns; expected 2 numbers in each line"),
+        ("p.csv", "label\n3\n", ": no 'prediction'; 'label' is a name of right answers."),
+        ("p.txt", "\n\n", " is empty: it holds no predictions."),
+        ("p.txt", "", " is empty: it holds no predictions."),
+        ("p.jsonl", '3\n{"prediction": 4}\n', ", line 2: an object, but the lines before are"),
+    ],
+)
+def test_files_without_ids_that_cannot_be_read_are_refused(tmp_path, name, text, expected):
+    assert refusal(written(tmp_path / name, text), DatasetError).startswith(
+        f"{tmp_path / name}{expected}"
+    )
 
 
 # Logs of lm-evaluation-harness.
@@ -312,7 +431,7 @@ def test_of_a_multiple_choice_the_likeliest_is_the_prediction(tmp_path, choices,
 
 
 def test_a_harness_log_of_rows_without_ids_is_refused(tmp_path):
-    with pytest.raises(DatasetError, match="line 1: no 'id'"):
+    with pytest.raises(DatasetError, match="line 1: id None is not text"):
         read(tmp_path / "samples.jsonl", {"doc": {"text": "x"}, "filtered_resps": ["3"]})
     with pytest.raises(DatasetError, match="line 1: no 'prediction'"):
         read(tmp_path / "samples.jsonl", {"id": "a", "doc": "x", "filtered_resps": ["3"]})

@@ -7,6 +7,7 @@ import shutil
 from typing import ClassVar
 
 import datasets
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
@@ -46,6 +47,27 @@ def test_predictions_for_no_row_of_any_split_are_refused(made):
     text = refusal(DatasetError, made.path, {"x": 1, "y": 2})
     assert text.startswith("None of the 2 predictions has an id of ")
     assert text.endswith("variant 'default'; their ids begin 'x', 'y'.")
+
+
+def test_another_order_of_arguments_is_refused_with_the_right_order(made, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows, answers = made.rows["test"], [0] * 40
+    for given in (
+        ("listops", rows, answers),
+        (synthbench.task("listops"), rows, answers),
+        (rows, "listops", answers),
+        (answers, rows, "listops"),
+        ("listops", answers),
+    ):
+        text = refusal(UsageError, *given)
+        assert "The order is evaluate(rows, predictions, task)." in text
+
+
+def test_an_array_of_the_wrong_shape_names_the_task_at_hand(made):
+    for name in ("listops", "ctl"):
+        text = refusal(UsageError, [{"label": 3}] * 2, np.zeros((2, 99)), name)
+        assert f"allowed for {name} are (rows,)" in text
+        assert f"synthbench.task('{name}', ...)" in text
 
 
 def test_rows_need_a_task(made):

@@ -29,6 +29,15 @@ def test_without_a_split_those_with_predictions_are_evaluated(made):
     assert everything.without_predictions == ()
 
 
+def test_the_report_says_that_predictions_were_taken_in_order(made):
+    by_id = evaluate(made.path, made.right("test"))
+    in_order = evaluate(made.path, [row["label"] for row in made.rows["test"]], split="test")
+    said = "Predictions without ids: taken in the order of the rows."
+    assert said in str(in_order) and said not in str(by_id)
+    assert in_order.to_dict()["matched_by"] == "order"
+    assert by_id.to_dict()["matched_by"] == "id"
+
+
 def test_one_prediction_is_enough_for_its_split_to_be_evaluated(made):
     predictions = made.right("test")
     straggler = made.rows["train"][-1]
