@@ -47,8 +47,8 @@ class Estimate:
 class Reference:
     """The scores that a shortcut is compared with, by metric."""
 
-    #: the score of a uniform guess if the label is a class; otherwise the score of the reference
-    #: answer to another row: of the same level or, if the level has no other, of the split
+    #: the score of a uniform guess if a class is the only right answer; otherwise the score of the
+    #: reference answer to another row: of the same level or, if it has no other, of the split
     chance: dict[str, float]
     solution: dict[str, float]  # the score of the reference solver
 
@@ -119,7 +119,7 @@ def compare_with(subject: AuditedVariant, sample: Sample) -> SplitRows:
     """Score chance and the reference solver on the sample of a split, and on each of its levels."""
     task, by_level = subject.task, subject.rows_by_level(sample.columns)
     classes = task.labels
-    if classes is not None:
+    if classes is not None and not task.is_checked:
         whole = Reference({task.metrics[0]: 1 / len(classes)}, {task.metrics[0]: 1.0})
         return SplitRows(sample.split_rows, len(sample), whole, dict.fromkeys(by_level, whole))
     count = min(len(sample), _REFERENCE_ROWS)

@@ -128,9 +128,17 @@ def check_task(task: str, variant: str | None, level: str | None, time_limit: fl
     return 0
 
 
-@click.command("new-task", cls=WithExamples, epilog="synthbench new-task my-task")
+@click.command(
+    "new-task",
+    cls=WithExamples,
+    epilog="""
+    synthbench new-task my-task
+    synthbench new-task pairs --checked
+    """,
+)
 @click.argument("name")
-def new_task(name: str) -> None:
+@click.option("--checked", is_flag=True, help="A question has several right answers.")
+def new_task(name: str, checked: bool) -> None:
     """Write a package with a task of your own to ./NAME.
 
     It has a small working task, its card, a test and a README. Once installed,
@@ -138,6 +146,6 @@ def new_task(name: str) -> None:
     """
     from synthbench.tasks.new_task import write_package
 
-    for path in write_package(name):
+    for path in write_package(name, checked=checked):
         show(str(path))
     show(f"Next: pip install -e {name} && synthbench check-task {name}")

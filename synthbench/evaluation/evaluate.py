@@ -235,15 +235,20 @@ class _Judgement:
                 answer = self._read(row, name, prediction)
             self._answered.append(answer is not None)
             measured = self._task.measure(row, answer)
-            for place, is_right in self._task.answer.right_places(row.get(LABEL), answer).items():
-                self._right.setdefault(place, []).append(is_right)
-                self._asked_at[place] += prediction is not _MISSING
+            if not self._task.is_checked:
+                self._count_places(row, answer, prediction is not _MISSING)
             return [measured[metric] for metric in self._task.metrics]
         except KeyError as error:
             raise no_column(self._task, error.args[0]) from error
         except NO_ROW as error:
             text = cannot_be_judged(f"Row {short(name)} of {split!r}", error)
             raise DatasetError(text) from error
+
+    def _count_places(self, row: Mapping[str, Any], answer: Any, asked: bool) -> None:
+        """Note which places of a sequence are right."""
+        for place, is_right in self._task.answer.right_places(row.get(LABEL), answer).items():
+            self._right.setdefault(place, []).append(is_right)
+            self._asked_at[place] += asked
 
     def _read(self, row: Mapping[str, Any], name: str, prediction: Any) -> Any:
         """The answer that a prediction gives; None if it cannot be read."""

@@ -127,7 +127,7 @@ def score_answer(task: str | Task, row: Mapping[str, Any], answer: str | None) -
         0.0
     """
     task = as_task(task)
-    if answer is not None and task.answer.answers == "text" and answer.strip() == row[LABEL]:
+    if answer is not None and task.answer.answers == "text" and answer.strip() == row.get(LABEL):
         return task.score(row, row[LABEL])
     found = None if answer is None else find_answer(task, answer)
     if task.answer.ignored is not None:

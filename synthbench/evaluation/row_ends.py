@@ -48,7 +48,8 @@ def without_padding(task: Task, row: Mapping[str, Any], answer: Any) -> Any:
 
 def extra_tokens(task: Task, row: Mapping[str, Any], answer: Any) -> int:
     """How many tokens an answer has behind its row's end; 0 unless labels are sequences."""
-    if (vocabulary := task.answer.vocabulary) is None or not isinstance(answer, str):
+    vocabulary = task.answer.vocabulary
+    if vocabulary is None or task.is_checked or not isinstance(answer, str):
         return 0
     label = _label_tokens(task, row)
     return max(0, len(_tokens(answer, vocabulary.separator)) - len(label)) if label else 0

@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from synthbench.errors import SynthbenchError, TaskError, UsageError, unknown_name
+from synthbench.tasks.answer_check import require_check
 from synthbench.tasks.base import LABEL, Parameters, Split, Task, TextTask
 from synthbench.tasks.column import Column
 from synthbench.tasks.images.task import ImageTask
@@ -156,6 +157,10 @@ def _check_columns(task: Task) -> None:
             f"Column {LABEL!r} of {task.name} is {columns[LABEL]}, which no answer is read as: "
             "declare class_label(['false', 'true'])."
         )
+    if task.is_checked:
+        require_check(task)
+        if LABEL not in columns:
+            raise TaskError(f"check of {task.name}: columns lacks 'label', a right answer.")
     if "id" in columns:
         raise TaskError(f"columns of {task.name} has a column id: synthbench adds it.")
     _require(task, "inputs", lambda given: _are_texts(given) and given, "a tuple of column names")

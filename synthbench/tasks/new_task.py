@@ -27,14 +27,19 @@ _FILES = {
     "card.md": "src/$module/card.md",
     "test_task.py": "tests/test_task.py",
 }
+#: The template of a checked task (`Task.check`) in place of another.
+_CHECKED = {name: f"checked_{name}" for name in ("task.py", "card.md", "test_task.py")}
 
 
-def write_package(name: str, directory: str | Path | None = None) -> list[Path]:
+def write_package(
+    name: str, directory: str | Path | None = None, *, checked: bool = False
+) -> list[Path]:
     """Write a package with a small working task, which its author then changes.
 
     Args:
         name: the task's name: lower-case letters, digits and single hyphens.
         directory: where to write the package; it must be new or empty. Default: `./name`.
+        checked: write a task whose questions have several right answers (`Task.check`).
 
     Returns:
         The files, in the order in which to read them.
@@ -57,7 +62,8 @@ def write_package(name: str, directory: str | Path | None = None) -> list[Path]:
         for template, file in _FILES.items():
             path = target / Template(file).substitute(_words(name))
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(template_text(template, name), encoding="utf-8", newline="\n")
+            text = template_text(template, name, checked=checked)
+            path.write_text(text, encoding="utf-8", newline="\n")
             written.append(path)
     except OSError:
         if not existed:
@@ -66,18 +72,20 @@ def write_package(name: str, directory: str | Path | None = None) -> list[Path]:
     return written
 
 
-def template_text(file: str, name: str = "template") -> str:
+def template_text(file: str, name: str = "template", *, checked: bool = False) -> str:
     """A file of the package as `write_package` writes it for a task of this name."""
+    file = _CHECKED.get(file, file) if checked else file
     text = (resources.files("synthbench.tasks") / "templates" / f"{file}.template").read_text(
         encoding="utf-8"
     )
-    return Template(text).substitute(_words(name))
+    rules = "the rules in `solve` and `check`" if checked else "the rule in `solve`"
+    return Template(text).substitute(_words(name), rules=rules)
 
 
-def template_task() -> Task:
+def template_task(*, checked: bool = False) -> Task:
     """The task that `write_package` writes."""
     made: dict[str, Any] = {}
-    exec(template_text("task.py"), made)  # our own template
+    exec(template_text("task.py", checked=checked), made)  # our own template
     task: Task = made["Template"]()
     return task
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from synthbench.checks import check_name, check_whole_number
 from synthbench.errors import TaskError
 from synthbench.seeding import Draws
+from synthbench.tasks.answer_check import CHECKED, passes
 from synthbench.tasks.block import Block, Breakdown, Split
 from synthbench.tasks.column import Column
 from synthbench.tasks.features import LABEL, cast, list_of, row_values, value
@@ -295,18 +296,38 @@ class Task(abc.ABC):
         names = [self.bucket_name, *(["length"] if self.answer.vocabulary is not None else [])]
         return tuple(Breakdown(one) for one in dict.fromkeys(names) if one in self.columns)
 
+    def check(self, row: Mapping[str, Any], answer: Any) -> bool:
+        """True if an answer is right. Defined by tasks whose questions have several right answers.
+
+        The label is then any of these, and all scores come from `check`. By default, only the label
+        is right.
+
+        Args:
+            row: the row as plain values; `label` may be missing.
+            answer: the value that `read_answer` returned, never None.
+                If it cannot be parsed, `check` returns False. It never raises and changes nothing.
+        """
+        return self.answer.measure(row[LABEL], answer)[self.answer.metrics[0]] == 1
+
+    @property
+    def is_checked(self) -> bool:
+        """True if the task defines `check`."""
+        return type(self).check is not Task.check
+
     @property
     def metrics(self) -> tuple[str, ...]:
         """The metrics of one answer; `score` returns the first. A class attribute will do."""
-        return self.answer.metrics
+        return CHECKED if self.is_checked else self.answer.metrics
 
     @property
     def binary_metrics(self) -> tuple[str, ...]:
         """The metrics that are 0 or 1 for each row, whose means get an interval."""
-        return self.answer.binary_metrics
+        return CHECKED if self.is_checked else self.answer.binary_metrics
 
     def measure(self, row: Mapping[str, Any], answer: Any) -> dict[str, float]:
         """The metrics of one answer, as `read_answer` returns it; None gets the worst values."""
+        if self.is_checked:
+            return {CHECKED[0]: float(passes(self, row, answer))}
         return self.answer.measure(row[LABEL], answer)
 
     def score(self, row: Mapping[str, Any], prediction: Any) -> float:

@@ -94,6 +94,11 @@ def worked_steps(task: Task, row: Mapping[str, Any]) -> list[str]:
             is not the answer.
         TaskError: the steps of the task's own `worked.py` do not hold.
     """
+    return _worked(task, row)[0]
+
+
+def _worked(task: Task, row: Mapping[str, Any]) -> tuple[list[str], Any]:
+    """The steps and the answer to which they lead, any right answer if the task is checked."""
     functions = worked_functions(type(task))
     if functions is None:
         raise UsageError(
@@ -110,12 +115,18 @@ def worked_steps(task: Task, row: Mapping[str, Any]) -> list[str]:
         answer = replay(task, question, steps)
     except ValueError as error:
         raise TaskError(f"write_steps of {task.name}: {error}.") from error
-    if task.score(row, answer) != 1:
+    if task.is_checked and task.score(row, row[LABEL]) != 1:
         raise UsageError(
+            f"The label of {short(question)} is {short(row[LABEL])}, which check of {task.name} "
+            "refuses."
+        )
+    if task.score(row, answer) != 1:
+        kind = TaskError if task.is_checked else UsageError
+        raise kind(
             f"The label of {short(question)} is {short(row[LABEL])}, but its steps lead to "
             f"{short(answer)}."
         )
-    return steps
+    return steps, answer
 
 
 @functools.cache
@@ -132,6 +143,10 @@ def answer_line(answer: str) -> str:
 
 
 def solution(task: Task, row: Mapping[str, Any]) -> str:
-    """The steps of `worked_steps` and the line with the answer, as one text."""
-    answer = task.answer.format_answer(row[LABEL])
-    return "\n".join([*worked_steps(task, row), answer_line(answer)])
+    """The steps of `worked_steps` and the line with the answer, as one text.
+
+    The steps of a checked task may lead to another right answer than the label.
+    """
+    steps, answer = _worked(task, row)
+    label = task.answer.from_solver(answer) if task.is_checked else row[LABEL]
+    return "\n".join([*steps, answer_line(task.answer.format_answer(label))])

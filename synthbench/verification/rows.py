@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import bisect
 import collections
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +26,8 @@ from synthbench.generation.shards import rechunk
 from synthbench.sampling.blocks import KeyedRows
 from synthbench.sampling.plan import Plan, divide
 from synthbench.sampling.splits import SplitSampler
-from synthbench.tasks.base import Task
+from synthbench.tasks.answer_check import accepts
+from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.features import Columns
 from synthbench.tasks.returned import buckets_of, label_of, wrong_bucket
 from synthbench.tasks.row_ids import columns_of, ids, recomputed, rows_table
@@ -99,8 +101,8 @@ def make_again(
 def digest_and_solve(task: Task, rows: KeyedRows) -> tuple[bytes, tuple[int, str] | None]:
     """The digest of a chunk of rows, and the first of them that is wrong.
 
-    A row is wrong if the reference solver refutes it, its id is not that of its inputs, or it is in
-    another bucket than it was drawn for.
+    A row is wrong if the reference solver or the task's `check` refutes it, its id is not that of
+    its inputs, or it is in another bucket than it was drawn for.
     """
     table = rows_table(task, rows.block, rows.fingerprints)
     wrong = first_wrong_row(task, table) or first_wrong_id(task, table)
@@ -142,7 +144,10 @@ def derived_columns(task: Task) -> list[str]:
 
 
 def first_wrong_row(task: Task, rows: pa.Table) -> tuple[int, str] | None:
-    """The first row that the reference solver refutes, and why; None if all are right."""
+    """The first row that the reference solver refutes, and why; None if all are right.
+
+    The label of a checked task need not be the solver's, but `check` must accept both.
+    """
     names, first = derived_columns(task), 0
     for batch in rows.to_batches(_BATCH_ROWS) if names else ():
         questions = batch.select(list(task.inputs)).to_pylist()
@@ -153,17 +158,34 @@ def first_wrong_row(task: Task, rows: pa.Table) -> tuple[int, str] | None:
             except Exception as error:  # a solver may raise anything on what is not a row
                 reason = f"{type(error).__name__}: {error}".partition("\n")[0]
                 return index, one_line(f"the reference solver fails: {reason}")
-            if derived != there:
-                wrong = [
-                    f"{name} is {short(there[name])}, the reference solver gives "
-                    f"{short(derived.get(name))}"
-                    for name in names
-                    if there[name] != derived.get(name)
-                ]
-                if wrong:
-                    return index, "; ".join(wrong)
+            if not task.is_checked and derived == there:
+                continue
+            if wrong := list(_faults(task, {**question, **there}, derived, names)):
+                return index, "; ".join(wrong)
         first += batch.num_rows
     return None
+
+
+def _faults(
+    task: Task, row: Mapping[str, Any], derived: Mapping[str, Any], names: Sequence[str]
+) -> Iterator[str]:
+    """Differences between the stored columns `names` of a row and its derived columns."""
+    for name in names:
+        there, right = row[name], derived.get(name)
+        if name == LABEL and task.is_checked:
+            yield from _refused(task, row, "label is", there)
+            yield from _refused(task, row, "the reference solver gives", right)
+        elif there != right:
+            yield f"{name} is {short(there)}, the reference solver gives {short(right)}"
+
+
+def _refused(task: Task, row: Mapping[str, Any], what: str, answer: Any) -> Iterator[str]:
+    """The answer to a row of a checked task, if `check` refuses it."""
+    try:
+        if not accepts(task, row, answer):
+            yield f"{what} {short(answer)}, which check of {task.name} refuses"
+    except Exception as error:  # as above
+        yield one_line(str(error))
 
 
 def first_wrong_id(task: Task, rows: pa.Table) -> tuple[int, str] | None:

@@ -72,7 +72,7 @@ def test_check_refuses_the_templates_card_for_another_task(tmp_path):
     card = "card.md still says of the task that new-task wrote: 'Each row is a sequence of"
     assert card in " ".join(done.stdout.split())
     assert "summary is still that of the task that new-task wrote" in " ".join(done.stdout.split())
-    assert "fails 2 of 19 checks" in done.stdout
+    assert "fails 2 of 20 checks" in done.stdout
 
 
 def test_the_task_is_short_and_nothing_is_left_to_fill_in(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 
@@ -11,6 +12,7 @@ from synthbench.tasks.optional_modules import text_beside
 from synthbench.text.lines import short
 from synthbench.verification.conformance.rows import Problems
 
+_SCORING = "Scoring"
 #: What has to be as in the template's task, for a section of its card to be right: by heading.
 _RIGHT: dict[str, Callable[[Task, Task], bool]] = {
     "Columns": lambda task, its: str(task.columns) == str(its.columns),
@@ -18,24 +20,32 @@ _RIGHT: dict[str, Callable[[Task, Task], bool]] = {
         [(one.name, one.buckets) for one in task.splits]
         == [(one.name, one.buckets) for one in its.splits]
     ),
-    "Scoring": lambda task, its: task.labels == its.labels,
+    _SCORING: lambda task, its: not task.is_checked and task.labels == its.labels,
 }
 
 
 def check_card(task: Task, questions: list[object]) -> Problems:
-    """Nothing in `card.md` or `summary` is about the task of the template, unless it is this one.
+    """Nothing in `card.md` or `summary` is about the task of a template, unless it is this task.
 
     Args:
         task: the task.
         questions: the first inputs of some of its rows.
     """
-    card, its = text_beside(task, "card.md"), template_task()
+    either = (_compare_card(task, questions, checked=checked) for checked in (False, True))
+    return list(itertools.chain.from_iterable(either))
+
+
+def _compare_card(task: Task, questions: list[object], *, checked: bool) -> Problems:
+    card, its = text_beside(task, "card.md"), template_task(checked=checked)
     problems, ruled = [], _same_rule(task, its, questions)
     if not ruled and task.summary == its.summary:
         problems.append(f"summary is still that of the task that new-task wrote: {its.summary!r}.")
     there = set(_sections(card or "").values())
-    for heading, text in _sections(template_text("card.md")).items():
-        same = _RIGHT[heading](task, its) if heading in _RIGHT else ruled
+    for heading, text in _sections(template_text("card.md", checked=checked)).items():
+        right = _RIGHT.get(heading)
+        if heading == _SCORING and checked:  # it states the rule
+            right = None
+        same = ruled if right is None else right(task, its)
         if text in there and not same:
             problems.append(
                 f"card.md still says of the task that new-task wrote: {short(text)}. Every dataset "

@@ -15,7 +15,7 @@ from synthbench.tasks.base import Block, Split, Task
 from synthbench.tasks.images.source_dirs import use_source_dir
 from synthbench.tasks.images.task import ImageTask
 from synthbench.tasks.registry import list_tasks, task_class
-from synthbench.verification.conformance import datasets, draws, rows
+from synthbench.verification.conformance import answers, datasets, draws, rows
 from synthbench.verification.conformance.card import check_card
 from synthbench.verification.conformance.datasets import SmallDataset
 from synthbench.verification.conformance.isolated import Step, Stopped, in_words, run_isolated
@@ -44,7 +44,7 @@ class CheckResult:
 #: The most seconds that a check may take.
 SECONDS = 120.0
 #: How many checks a variant gets that passes all of them.
-CHECKS = 26
+CHECKS = 27
 #: How many problems of one check are told; more of them mostly have the same cause.
 _TOLD = 2
 
@@ -211,6 +211,7 @@ def _of_rows(task: Task) -> Iterator[tuple[str, Callable[[], Problems]]]:
     yield "solve gives every label and column", each(rows.check_solver)
     yield "solve refuses other texts with a ValueError", each(rows.check_refusals)
     yield "The right answer scores best, a wrong one does not", each(rows.check_answers)
+    yield "Its check takes right answers alone, and any text at all", each(answers.check_checker)
     yield "Rows can be shown to people", each(rows.check_drawing)
     yield "Worked solutions lead to the label", each(rows.check_worked)
     yield "Its card and summary are its own", lambda: check_card(task, questions())

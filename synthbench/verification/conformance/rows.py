@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from synthbench.evaluation.final_answer import score_answer
 from synthbench.tasks import describe
+from synthbench.tasks.answer_check import accepts
 from synthbench.tasks.base import LABEL, Block, Task, TextTask
 from synthbench.tasks.returned import wrong_bucket
 from synthbench.tasks.row_ids import fingerprints
@@ -67,7 +68,7 @@ def check_ids(task: Task, block: Block) -> Problems:
         return []
     row = plain_rows(task, block)[int(np.flatnonzero(~same)[0])]
     return [
-        f"parse does not give back what was rendered: the row {_inputs(task, row)} gets another "
+        f"parse does not give back what was rendered: the row {inputs_of(task, row)} gets another "
         "id when it is read from a file. Compare content and parse (and tokens, in a TextTask)."
     ]
 
@@ -85,9 +86,15 @@ def check_solver(task: Task, block: Block) -> Problems:
                 continue
             if name not in solved:
                 return [f"recompute_columns does not give {name}: override it, or drop the column."]
-            if solved[name] != row[name]:
+            if name == LABEL and task.is_checked:
+                if not accepts(task, row, solved[name]):
+                    return [
+                        f"For {inputs_of(task, row)} solve and recompute_columns give "
+                        f"{short(solved[name])}, which check refuses."
+                    ]
+            elif solved[name] != row[name]:
                 return [
-                    f"For {_inputs(task, row)} render gives {name} {short(row[name])}, solve and "
+                    f"For {inputs_of(task, row)} render gives {name} {short(row[name])}, solve and "
                     f"recompute_columns give {short(solved[name])}: the two rules differ."
                 ]
         if extra := sorted(set(solved) - set(row)):
@@ -99,10 +106,11 @@ def _check_kinds_of_answers(task: Task, rows: list[dict[str, Any]]) -> Problems:
     """`solve` answers as its docstring says: with the value, or with the name of the class."""
     for row in rows if LABEL in task.columns else []:
         answer = task.solve(row[task.inputs[0]])
-        expected = task.answer.solutions(row[LABEL])
+        label = task.answer.from_solver(answer) if task.is_checked else row[LABEL]
+        expected = task.answer.solutions(label)
         if not any(type(answer) is type(one) and answer == one for one in expected):
             return [
-                f"solve answers {_inputs(task, row)} with {answer!r} ({type(answer).__name__}): "
+                f"solve answers {inputs_of(task, row)} with {answer!r} ({type(answer).__name__}): "
                 f"expected {expected[0]!r} ({type(expected[0]).__name__})."
             ]
     return []
@@ -142,7 +150,7 @@ def check_answers(task: Task, block: Block) -> Problems:
     exact = task.metrics[0] in task.binary_metrics
     replies = exact and LABEL in task.columns and not pa.types.is_floating(task.answer.arrow)
     for row in rows:
-        inputs, own = _inputs(task, row), task.solve(row[task.inputs[0]])
+        inputs, own = inputs_of(task, row), task.solve(row[task.inputs[0]])
         reached, nothing = task.score(row, own), task.score(row, None)
         if exact and reached != 1:
             return [f"The right answer to {inputs}, {own!r}, scores {reached}: expected 1."]
@@ -155,7 +163,7 @@ def check_answers(task: Task, block: Block) -> Problems:
         if replies and (read := score_answer(task, row, _reply(task, row[LABEL]))) != 1:
             return [f"The reply {short(_reply(task, row[LABEL]))} to {inputs} scores {read}."]
         for other in rows:
-            if other[LABEL] == row[LABEL]:
+            if other[LABEL] == row[LABEL] or (task.is_checked and accepts(task, row, other[LABEL])):
                 continue
             wrong = task.score(row, other[LABEL])
             if wrong == reached or (exact and wrong != 0):
@@ -193,7 +201,7 @@ def check_worked(task: Task, block: Block) -> Problems:
     if functions is None:
         return []
     for row in plain_rows(task, block.take(slice(0, _WORKED))):
-        inputs, text = _inputs(task, row), solution(task, row)
+        inputs, text = inputs_of(task, row), solution(task, row)
         *steps, last = text.split("\n")
         for read, what in ((text, "solution"), (last, "last line of the solution")):
             if score_answer(task, row, read) != 1:
@@ -210,6 +218,6 @@ def check_worked(task: Task, block: Block) -> Problems:
     return []
 
 
-def _inputs(task: Task, row: dict[str, Any]) -> str:
+def inputs_of(task: Task, row: dict[str, Any]) -> str:
     """The row's first input, as messages show it."""
     return short(row[task.inputs[0]])

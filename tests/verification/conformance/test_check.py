@@ -59,7 +59,7 @@ def test_the_command_prints_a_line_a_check_exits_with_1_if_one_fails_and_draws_n
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "parity, variant default:"
     assert "Same rows from another process: yes" in lines
-    assert lines[-1] == "parity passes all 26 checks."
+    assert lines[-1] == "parity passes all 27 checks."
 
     broken = next(task for task, statement, _ in BROKEN if statement.startswith("Columns"))
     register(broken)
@@ -89,7 +89,7 @@ def test_a_task_of_images_is_checked_on_the_sources_that_are_named(monkeypatch, 
     sources = write_sources(tmp_path / "sources")
     monkeypatch.setattr(Composites, "variants", {"main": Composites.variants["main"]})
     assert _run(commands, ["check-task", "composites", "--source-dir", str(sources)]) == 0
-    assert "composites passes all 26 checks." in capsys.readouterr().out
+    assert "composites passes all 27 checks." in capsys.readouterr().out
     task = synthbench.task("composites", source_dir=sources)
     assert [one for one in check_task(task) if one.problems] == []
 
