@@ -59,18 +59,21 @@ from synthbench.evaluation.marked_places import (
     line_at,
     may_mark,
 )
+from synthbench.evaluation.message import read_message
 from synthbench.evaluation.plain_text import plain, split_end, without_fonts, without_thoughts
 from synthbench.evaluation.row_ends import without_padding
 from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.registry import as_task
 
 
-def find_answer(task: Task, text: str) -> Any:
+def find_answer(task: Task, text: str, *, truncated: bool = False) -> Any:
     """The answer that a text gives.
 
     Args:
         task: the task, which determines what an answer looks like.
-        text: what a language model wrote.
+        text: the reply of a language model.
+        truncated: whether the reply stopped at the limit of tokens. It then has an answer only
+            where it is marked.
 
     Returns:
         The answer in a form that `score` and `evaluate` read: a number, a name or a sequence as
@@ -86,6 +89,8 @@ def find_answer(task: Task, text: str) -> Any:
         True
     """
     said = without_thoughts(text)
+    if truncated and not may_mark(read_message(text).text):
+        return None
     if said is None:
         return None
     match task.answer.answers:
@@ -102,13 +107,16 @@ def find_answer(task: Task, text: str) -> Any:
     return _find_word(answer_words_of(task.labels or ()), said)
 
 
-def score_answer(task: str | Task, row: Mapping[str, Any], answer: str | None) -> float:
+def score_answer(
+    task: str | Task, row: Mapping[str, Any], answer: str | None, *, truncated: bool = False
+) -> float:
     r"""Score an answer in running text; usable as a reward for reinforcement learning.
 
     Args:
         task: the task, or its name for the task with its defaults.
         row: the row as plain values, with the columns that its answer is judged by.
         answer: what a language model wrote; None for nothing.
+        truncated: as in `find_answer`.
 
     Returns:
         The task's first metric: for tasks with classes 1.0 or 0.0. If labels are text, exactly
@@ -129,7 +137,7 @@ def score_answer(task: str | Task, row: Mapping[str, Any], answer: str | None) -
     task = as_task(task)
     if answer is not None and task.answer.answers == "text" and answer.strip() == row.get(LABEL):
         return task.score(row, row[LABEL])
-    found = None if answer is None else find_answer(task, answer)
+    found = None if answer is None else find_answer(task, answer, truncated=truncated)
     if task.answer.ignored is not None:
         given = task.read_answer(row, found)
         found = found if given is None else without_padding(task, row, given)

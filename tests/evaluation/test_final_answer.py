@@ -311,7 +311,9 @@ def test_the_answer_as_text_is_a_class_by_name_or_json():
 
 
 def test_the_reward_takes_task_row_and_answer_as_score_does():
-    assert list(inspect.signature(score_answer).parameters) == ["task", "row", "answer"]
+    assert list(inspect.signature(score_answer).parameters) == [
+        *("task", "row", "answer", "truncated")
+    ]
     row = {"text": "", "label": 3, "steps": ["011"]}
     assert score_answer("ctl", row, "So it is 011.") == 1.0
 

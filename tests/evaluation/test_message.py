@@ -1,0 +1,89 @@
+"""The message of a reply: thoughts of all families, ends of turns, made-up questions."""
+
+from __future__ import annotations
+
+import pytest
+
+from synthbench.answers import find_answer
+from synthbench.evaluation.message import read_message
+from synthbench.tasks.registry import task as make_task
+
+#: Thoughts {t} and the message {m}, as models write them.
+THOUGHTS = [
+    *(f"<{name}>{{t}}</{name}>{{m}}" for name in (
+        "think", "thinking", "thought", "thoughts", "reasoning", "reflection", "scratchpad",
+        "analysis", "THINK", "Thought", "seed:think", "mm:think", "ifm|think", "longcat_think",
+        "think_fast", "think:opensource", "antThinking", "inner_monologue", "reason", "cot",
+        "internal_thoughts", "plan", "rationale",
+    )),
+    "[THINK]{t}[/THINK]{m}", "[think]{t}[/think]{m}", "◁think▷{t}◁/think▷{m}",
+    "<|begin_of_thought|>{t}<|end_of_thought|><|begin_of_solution|>{m}<|end_of_solution|>",
+    "<|channel|>analysis<|message|>{t}<|end|><|start|>assistant<|channel|>final<|message|>{m}",
+    "<|channel|>analysis<|message|>{t}<|channel|>final <|constrain|>json<|message|>{m}<|return|>",
+    "<|START_THINKING|>{t}<|END_THINKING|><|START_RESPONSE|>{m}<|END_RESPONSE|>",
+    "<|inner_prefix|>{t}<|inner_suffix|>{m}", "[unused16]{t}[unused17]{m}",
+    "<|plamo:begin_think:plamo|>{t}<|plamo:end_think:plamo|>{m}",
+    "<|think|>{t}<|/think|>{m}", "<|think_start|>{t}<|think_end|>{m}",
+    "<|think|>{t}<|end|><|begin|>assistant<|content|>{m}<|end|>",
+    "<|channel>thought\n{t}<channel|>{m}<turn|>", "<｜think｜>{t}<｜/think｜>{m}",
+    "<|open|>think<|sep|>{t}<|close|>think<|sep|><|open|>response<|sep|>{m}<|close|>response",
+    "<|im_start|>think\n{t}<|im_start|>answer\n{m}",
+    "to=self<|message|>{t}<|eom|><|start|>assistant to=user<|message|>{m}<|eot|>",
+    "Here is my thought process: {t}\nHere is my response: {m}",
+    "Here's my thought process: {t}\nHere's my response: {m}",
+    "Here are my reasoning steps:\n{t}\n[BEGIN FINAL RESPONSE]\n{m}\n[END FINAL RESPONSE]",
+    "Thinking...\n{t}\n...done thinking.\n\n{m}", "analysisWe see. {t}assistantfinal{m}",
+    '<details type="reasoning" done="true">\n<summary>Thought</summary>\n{t}\n</details>\n{m}',
+]  # fmt: skip
+
+#: Behind a message: the end of its turn, and perhaps another turn.
+ENDS = [
+    "", "\n", "<|im_end|>", "<|eot_id|>", "</s>", "<s>", "<|endoftext|>", "<end_of_turn>", "<eos>",
+    "<|end|>", "<|end_of_text|>", "<｜end▁of▁sentence｜>", "<|END_OF_TURN_TOKEN|>", "<|return|>",
+    "[EOS]", "<|im_e", "<seed:eos>", "<pad><pad>", " [INST] And 5? [/INST] 4",
+    "<|im_end|>\n<|im_start|>user\nAnd 5?<|im_end|>\n<|im_start|>assistant\nAnswer: 4",
+    "<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nAnd?<|eot_id|>\nAnswer: 4",
+    "<end_of_turn>\n<start_of_turn>user\nAnd?<end_of_turn>\n<start_of_turn>model\nAnswer: 4",
+    "<|user|>\nAnd?<|assistant|>\nAnswer: 4", "<|im_end|><|im_start|>assistant\n<think>And 4",
+]  # fmt: skip
+
+
+def unwrapped(text):
+    return read_message(text).text.strip()
+
+
+@pytest.mark.parametrize("form", THOUGHTS)
+def test_thoughts_are_left_out_whoever_wrote_them(form):
+    for thought in ("Answer: 3?", "Is it 3?\n\nQuestion: again\nUser: so 3.", "\\boxed{3}", ""):
+        for end in ENDS:
+            assert unwrapped(form.format(t=thought, m="Answer: 7") + end) == "Answer: 7", end
+            assert not read_message(form.format(t=thought, m="Answer: 7") + end).thoughts_unclosed
+
+
+@pytest.mark.parametrize("form", THOUGHTS)
+def test_thoughts_that_never_close_leave_no_message(form):
+    message = read_message(form.partition("{t}")[0] + "So far it gives\n\nAnswer: 7")
+    assert message.thoughts_unclosed
+    assert message.parts == ()
+
+
+@pytest.mark.parametrize("form", THOUGHTS[:-1])
+def test_a_closing_without_an_opening_leaves_what_follows(form):
+    # A chat template has put the opening into the prompt.
+    assert unwrapped("So Answer: 3?" + form.partition("{t}")[2].format(m="7")) == "7"
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_message_ends_with_its_turn(end):
+    for text in ("Answer: 7", "0 1 2", "It is so. 7"):
+        for begin in ("", "<s>", "<|im_start|>assistant\n", "<|assistant|>"):
+            assert unwrapped(begin + text + end) == text
+
+
+def test_a_truncated_reply_has_an_answer_only_where_it_is_marked():
+    task = make_task("listops")
+    assert find_answer(task, "7", truncated=True) is None
+    assert find_answer(task, "First the inner list gives 7", truncated=True) is None
+    assert find_answer(task, "Answer: 7. As to why", truncated=True) == "7"
+    assert find_answer(task, "<think>Answer: 7", truncated=True) is None
+    assert find_answer(task, "<think>Is it 3? Answer: 3</think>It is 7", truncated=True) is None
