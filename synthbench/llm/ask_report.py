@@ -54,6 +54,7 @@ class AskReport:
         passed: scores with the metrics `pass@1`, `pass@2`, ... up to `samples`: unbiased estimates
             of the probability that at least one of so many replies is right. By column, and under
             `all` for all rows. Their intervals are over rows.
+        alike: the number of rows whose replies are all equal, 0 with one reply to each row.
         unread: the replies in which no answer could be read; they are wrong.
         cut_off: how many of these stopped at the limit of tokens.
         prompt_tokens: tokens of all prompts, as the server counts them; None if it does not.
@@ -68,6 +69,7 @@ class AskReport:
     report: Report
     samples: int
     passed: dict[str, dict[Any, Score]]
+    alike: int
     unread: tuple[UnreadReply, ...]
     cut_off: int
     prompt_tokens: int | None
@@ -125,6 +127,7 @@ class AskReport:
             report=report,
             samples=samples,
             passed=_passed(task, complete, right),
+            alike=0 if samples == 1 else sum(_are_equal(replies, row, samples) for row in complete),
             unread=tuple(one for one, _ in unread),
             cut_off=sum(reason == "length" for _, reason in unread),
             prompt_tokens=_sum(reply.prompt_tokens for reply in used),
@@ -148,7 +151,15 @@ class AskReport:
         values["unread"] = len(self.unread)
         values["unread_reasons"] = dict(self._reasons())
         values["unread_examples"] = [dataclasses.asdict(one) for one in self.unread[:_SHOWN]]
-        names = ("cut_off", "prompt_tokens", "completion_tokens", "asked", "seconds", "file")
+        names = (
+            "alike",
+            "cut_off",
+            "prompt_tokens",
+            "completion_tokens",
+            "asked",
+            "seconds",
+            "file",
+        )
         values |= {name: getattr(self, name) for name in names}
         return {**values, "failures": list(self.failures)}
 
@@ -192,6 +203,10 @@ class AskReport:
         else:
             prompts, replies = self.prompt_tokens, self.completion_tokens
             yield f"Tokens: {prompts:,} of prompts, {replies:,} of replies"
+        if self.alike:
+            rows = self.passed["all"]["all"].rows
+            remark = "; the server may ignore temperature and seed" if self.alike == rows else ""
+            yield f"{self.alike:,} of {rows:,} rows have {self.samples:,} equal replies{remark}"
         if self.unread:
             reasons = ", ".join(f"{reason} ({count:,})" for reason, count in self._reasons()[:5])
             yield f"{len(self.unread):,} replies without a readable answer are wrong: {reasons}"
@@ -207,6 +222,13 @@ class AskReport:
             )
         if self.file:
             yield f"Replies: {self.file}"
+
+
+def _are_equal(
+    replies: Mapping[tuple[str, int], ChatReply], row: Mapping[str, Any], samples: int
+) -> bool:
+    """True if all replies to a row have the same text."""
+    return len({replies[row["id"], sample].text for sample in range(samples)}) == 1
 
 
 def _sum(counts: Iterator[int | None]) -> int | None:

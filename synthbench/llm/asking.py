@@ -22,7 +22,7 @@ from synthbench.llm.ask_report import AskReport
 from synthbench.llm.conversations import Conversation
 from synthbench.llm.kept_replies import REPLIES, KeptReplies
 from synthbench.llm.prompts import open_rows
-from synthbench.llm.request_fields import check_request_fields
+from synthbench.llm.request_fields import check_request_fields, fields_of_sample
 from synthbench.tasks.base import Task
 from synthbench.text.progress import Bar, progress_bar
 
@@ -75,7 +75,8 @@ def ask(
         system: a system message.
         samples: how many replies to each row.
         request: further fields of every request, such as `{"temperature": 0, "max_tokens": 64}`;
-            what is not given is the server's choice.
+            what is not given is the server's choice. With a `seed` each request has a seed of its
+            own: 31 bits of the SHA-256 of the seed, the row's id and the number of the sample.
         out: a directory where replies are kept, each as it comes. The same call with it continues
             where it stopped, and may ask for more rows or samples. Default: they are not kept.
         api_key: the key; default: the environment variable OPENAI_API_KEY, if it is set.
@@ -229,7 +230,8 @@ class _Run:
         sample: int,
     ) -> None:
         messages = self.conversation.messages(row)
-        reply = await reply_to({"model": self.model, "messages": messages, **self.fields})
+        fields = fields_of_sample(self.fields, row["id"], sample)
+        reply = await reply_to({"model": self.model, "messages": messages, **fields})
         self.kept.add(row["id"], sample, reply)
         self._in_a_row = 0
         self._tokens += reply.completion_tokens or 0

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from typing import Any
 
+from synthbench.checks import check_whole_number
 from synthbench.dataset.files import read_json
 from synthbench.errors import UsageError
 from synthbench.text.lines import one_line, short
@@ -22,7 +24,8 @@ def check_request_fields(fields: Mapping[str, Any], set_by: str) -> None:
         set_by: who makes the requests, for the error.
 
     Raises:
-        UsageError: a field is not the user's to set, or its value is not JSON.
+        UsageError: a field is not the user's to set, its value is not JSON, or a seed is not a
+            whole number from 0.
     """
     for name, value in fields.items():
         if name in _OURS:
@@ -35,3 +38,23 @@ def check_request_fields(fields: Mapping[str, Any], set_by: str) -> None:
                 f"Request field {name!r} is {short(value)}: allowed are texts, finite numbers, "
                 f"True, False, None, and lists and mappings of these ({one_line(str(error))})."
             ) from None
+    if fields.get("seed") is not None:
+        check_whole_number("Request field 'seed'", fields["seed"], least=0)
+
+
+def fields_of_sample(fields: Mapping[str, Any], row: str, sample: int) -> dict[str, Any]:
+    """The fields of one request, with a seed of its own if the fields have a seed.
+
+    Requests with equal seeds would have equal replies. The seed is the first 31 bits of the SHA-256
+    of the text `SEED ROW SAMPLE`. A sum of seed and sample would let seeds 1 and 2 share
+    nearly all samples.
+
+    Args:
+        fields: the fields that all requests have.
+        row: the row's id.
+        sample: the number of the reply to this row, from 0.
+    """
+    if fields.get("seed") is None:
+        return dict(fields)
+    digest = hashlib.sha256(f"{fields['seed']} {row} {sample}".encode()).digest()
+    return {**fields, "seed": int.from_bytes(digest[:4], "big") >> 1}

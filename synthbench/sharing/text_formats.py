@@ -39,6 +39,7 @@ from typing import Any
 from synthbench.errors import UsageError
 from synthbench.llm.conversations import TEXT
 from synthbench.llm.mixtures import carried
+from synthbench.llm.request_fields import fields_of_sample
 from synthbench.sharing.parts import ExportPart, ExportRow, MixedPart, PromptOptions
 from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.spec import task_spec
@@ -155,11 +156,12 @@ def _conversation(row: ExportRow) -> dict[str, Any]:
 
 def _request(row: ExportRow, prompts: PromptOptions) -> dict[str, Any]:
     """A row's prompt as a request."""
+    fields = fields_of_sample(prompts.request, row.values["id"], 0)
     return {
         "custom_id": row.values["id"],
         "method": "POST",
         "url": "/v1/chat/completions",
-        "body": {"model": prompts.model, "messages": row.prompt, **prompts.request},
+        "body": {"model": prompts.model, "messages": row.prompt, **fields},
     }
 
 

@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 @contextlib.contextmanager
-def serve(answer, models=("tiny",), key=None, listed=None):
+def serve(answer, models=("tiny",), key=None, listed=None, requests=None):
     """The base URL of a server that answers messages by `answer`, for a `with` block.
 
     Args:
@@ -17,6 +17,7 @@ def serve(answer, models=("tiny",), key=None, listed=None):
         models: the models that the server has.
         key: the key that requests must have; None for none.
         listed: the models that it names; None for all that it has.
+        requests: a list that takes the body of each request.
     """
 
     class Handler(BaseHTTPRequestHandler):
@@ -28,6 +29,8 @@ def serve(answer, models=("tiny",), key=None, listed=None):
 
         def do_POST(self):
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            if requests is not None:
+                requests.append(request)
             if key is not None and self.headers["Authorization"] != f"Bearer {key}":
                 self.send(401, error(f"Incorrect API key: {self.headers['Authorization']}"))
                 return
