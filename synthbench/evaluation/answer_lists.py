@@ -62,24 +62,53 @@ def _trimmed(text: str, edges: str = _EDGES) -> str | None:
     return line.removesuffix(".").strip(edges + "{}") or None
 
 
-def find_sequence(label: Column, said: str) -> str | None:
+def find_sequence(column: Column, said: str, label: Any = None) -> str | None:
     """The sequence of tokens that is marked as the answer, or alone in a line or in bold.
 
     Its tokens may stand in a list, or be separated otherwise than in the label. Digits may be
     grouped: `57,263,454`. What is corrected counts.
+
+    Args:
+        column: the column of labels.
+        said: the text.
+        label: the row's label: where it asks for nothing, any word may be.
     """
     said = _without_and(said)
     head, end = split_end(said)
     if head and (_marked(plain(end)) or not may_mark(said[: len(head) + 300])):
-        found = _sequence_in(label, end)
+        found = _sequence_in(column, end)
         if found is not None:
             return found
-    return _sequence_in(label, said)
+    found = _sequence_in(column, said)
+    return found if found is not None else _where_asked(column, said, label)
+
+
+def _where_asked(column: Column, said: str, label: Any) -> str | None:
+    """The marked sequence, or last line, that has as many words as a label, read where it asks."""
+    if column.ignored is None or label is None or column.vocabulary is None:
+        return None
+    text = plain(said)
+    edges = "".join(sign for sign in _EDGES if sign != column.ignored)
+    if (piece := _marked(text, edges)) is None and (lines := _lines(text)):
+        piece = _trimmed(lines[-1], edges)
+    tokens = label if isinstance(label, str) else column.read(label, None) or ""
+    separator = column.vocabulary.separator
+    right = tokens.split(separator) if separator else [*tokens]
+    words = _words(column.vocabulary, piece or "")
+    asked = [place for place, token in enumerate(right) if token != column.ignored]
+    is_settled = set(words) <= set(column.vocabulary.tokens)  # it was read, or refused
+    if not asked or is_settled or len(words) != len(right) or corrections(text):
+        return None
+    at = text.rfind(piece or "")
+    if (found := column.read(words, tokens)) is None or is_denied(text, at):
+        return None
+    behind = " ".join(["", *words[asked[-1] + 1 :]]) + text[at + len(piece or "") :]
+    return _if_sure(column, behind, 0, found)
 
 
 def _sequence_in(label: Column, said: str) -> str | None:
     text, tokens = plain(said), label.vocabulary.tokens if label.vocabulary else ()
-    edges = "".join(one for one in _EDGES if one not in tokens)  # `_` may be a token
+    edges = "".join(sign for sign in _EDGES if sign not in tokens)  # `_` may be a token
     for correction in corrections(text):
         if (found := _as_sequence(label, _after_is(correction))) is not None:
             return found
@@ -167,10 +196,14 @@ def _as_sequence(label: Column, piece: str) -> str | None:
     return label.read(piece, None) or _joined(vocabulary, piece)
 
 
+def _words(vocabulary: Vocabulary, piece: str) -> list[str]:
+    """The words of a piece of text, without brackets, commas and quotes around them."""
+    between = "".join(one for one in _BETWEEN if one not in vocabulary.tokens)
+    return re.sub(f"[{re.escape(between)}]", " ", piece.strip(" .")).split()
+
+
 def _joined(vocabulary: Vocabulary, piece: str) -> str | None:
-    tokens = set(vocabulary.tokens)
-    between = "".join(one for one in _BETWEEN if one not in tokens)
-    words = re.sub(f"[{re.escape(between)}]", " ", piece.strip(" .")).split()
+    words, tokens = _words(vocabulary, piece), set(vocabulary.tokens)
     for parts in (words, "".join(words)):
         if parts and set(parts) <= tokens:
             return vocabulary.separator.join(parts)

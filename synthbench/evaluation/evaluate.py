@@ -16,7 +16,7 @@ from synthbench.evaluation.final_answer import find_answer
 from synthbench.evaluation.prediction_columns import TEXT, VALUE, Predictions
 from synthbench.evaluation.predictions import read_predictions
 from synthbench.evaluation.report import Report
-from synthbench.evaluation.row_ends import TooLong, without_padding
+from synthbench.evaluation.row_ends import TooLong
 from synthbench.evaluation.rows import (
     NO_ROW,
     RowSource,
@@ -255,13 +255,12 @@ class _Judgement:
         read_as, found = self._given.read_as, prediction
         is_reply = self._read_text or isinstance(prediction, RunningText)
         if is_reply and isinstance(found := plain_value(prediction), str):
-            read_as, found = TEXT, find_answer(self._task, found)
+            read_as, found = TEXT, find_answer(self._task, found, row)
         answer = self._task.read_answer(row, found)
         if answer is None:
             self._unreadable.add(row, name, prediction)
         else:
             self._readings[read_as] += 1
-            answer = without_padding(self._task, row, answer)
             self._too_long.add(self._task, row, name, answer)
         return answer
 

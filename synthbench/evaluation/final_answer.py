@@ -61,17 +61,20 @@ from synthbench.evaluation.marked_places import (
 )
 from synthbench.evaluation.message import read_message
 from synthbench.evaluation.plain_text import plain, split_end, without_fonts, without_thoughts
-from synthbench.evaluation.row_ends import without_padding
 from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.registry import as_task
 
 
-def find_answer(task: Task, text: str, *, truncated: bool = False) -> Any:
+def find_answer(
+    task: Task, text: str, row: Mapping[str, Any] | None = None, *, truncated: bool = False
+) -> Any:
     """The answer that a text gives.
 
     Args:
         task: the task, which determines what an answer looks like.
         text: the reply of a language model.
+        row: the row that was asked. Its label says at which positions a sequence is not asked, and
+            so not read; nothing else of it is used.
         truncated: whether the reply stopped at the limit of tokens. It then has an answer only
             where it is marked.
 
@@ -103,7 +106,7 @@ def find_answer(task: Task, text: str, *, truncated: bool = False) -> Any:
         case "text" if task.answer.is_number:
             return _find_word(words_of_numbers(), said)
         case "text":
-            return find_sequence(task.answer, said)
+            return find_sequence(task.answer, said, None if row is None else row.get(LABEL))
     return _find_word(answer_words_of(task.labels or ()), said)
 
 
@@ -137,10 +140,7 @@ def score_answer(
     task = as_task(task)
     if answer is not None and task.answer.answers == "text" and answer.strip() == row.get(LABEL):
         return task.score(row, row[LABEL])
-    found = None if answer is None else find_answer(task, answer, truncated=truncated)
-    if task.answer.ignored is not None:
-        given = task.read_answer(row, found)
-        found = found if given is None else without_padding(task, row, given)
+    found = None if answer is None else find_answer(task, answer, row, truncated=truncated)
     return task.score(row, found)
 
 

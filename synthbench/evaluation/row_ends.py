@@ -1,4 +1,4 @@
-"""Answers that have more tokens than their row's label: which of these anybody asks for."""
+"""Warns of answers that have more tokens than their row's label."""
 
 from __future__ import annotations
 
@@ -7,43 +7,6 @@ from typing import Any
 
 from synthbench.tasks.base import LABEL, Task
 from synthbench.text.lines import short
-
-#: The token that ends an answer whose length is a part of the answer.
-_END = "end"
-
-
-def without_padding(task: Task, row: Mapping[str, Any], answer: Any) -> Any:
-    """An answer without the tokens behind its row's end that nobody asks for.
-
-    Rows of a batch are padded to one width, and models predict something at every place. If a label
-    has places that are not asked (`_`), these `_` behind it do not count; behind a label that is
-    over before its last place, nothing does. Any other token behind a label stays: it is wrong.
-
-    Args:
-        task: the task.
-        row: the row, with its label in any form.
-        answer: what `Task.read_answer` returned.
-
-    Returns:
-        The answer in the same form.
-
-    Example:
-        >>> import synthbench
-        >>> from synthbench.evaluation.row_ends import without_padding
-        >>> task = synthbench.task("mqar")
-        >>> without_padding(task, {"label": "_ v1"}, "v2 v1 _ _ _")
-        'v2 v1'
-    """
-    ignored, vocabulary = task.answer.ignored, task.answer.vocabulary
-    if ignored is None or vocabulary is None or not (extra := extra_tokens(task, row, answer)):
-        return answer
-    given = _tokens(answer, vocabulary.separator)
-    width = len(given) - extra
-    if _label_tokens(task, row)[-1] in (ignored, _END):
-        given = given[:width]
-    while len(given) > width and given[-1] == ignored:
-        given.pop()
-    return vocabulary.separator.join(given)
 
 
 def extra_tokens(task: Task, row: Mapping[str, Any], answer: Any) -> int:
@@ -79,7 +42,7 @@ class TooLong:
         self._example = ""
 
     def add(self, task: Task, row: Mapping[str, Any], name: str, answer: Any) -> None:
-        """Note an answer, as `without_padding` returned it, if it is too long."""
+        """Note an answer, as `Task.read_answer` returned it, if it is too long."""
         extra = extra_tokens(task, row, answer)
         if extra and not self.names:
             self._example = f"{extra:,} more for id {short(name)}"

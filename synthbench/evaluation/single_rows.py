@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from synthbench.arguments import checked
 from synthbench.errors import SynthbenchError, UsageError
-from synthbench.evaluation.row_ends import without_padding
 from synthbench.evaluation.rows import NO_ROW, cannot_be_judged, no_column
 from synthbench.evaluation.unreadable import is_plausible_answer
 from synthbench.tasks.base import Task, TextTask
@@ -54,8 +53,7 @@ def score(
                 f"Answer {short(answer)} of type {type(answer).__name__}: expected "
                 f"{chosen.answer.expected}."
             )
-        cut = without_padding(chosen, row, given)
-        return chosen.score(row, answer if cut is given else cut)
+        return chosen.score(row, answer)
     except UsageError:
         raise
     except KeyError as error:

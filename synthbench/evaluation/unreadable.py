@@ -46,7 +46,7 @@ def why_unread(task: Task, row: Mapping[str, Any], reply: str | None) -> str | N
         return "its thoughts do not end"
     if task.answer.answers == "text" and said.strip() == row.get(LABEL):
         return None
-    if (found := find_answer(task, reply)) is None:
+    if (found := find_answer(task, reply, row)) is None:
         words = answer_words_of(task.labels or ())
         return "it settles on no single answer" if find_terms(words, plain(said)) else "no answer"
     if task.read_answer(row, found) is None:
@@ -114,7 +114,7 @@ class Unreadable:
         row, name, prediction = self._example or ({}, self.names[0], None)
         remedy = f"Expected {self._task.answer.expected}."
         if not self._read_text and isinstance(prediction, str):
-            answer = find_answer(self._task, prediction)
+            answer = find_answer(self._task, prediction, row)
             if answer is not None and self._task.read_answer(row, answer) is not None:
                 remedy = "With --read text (read='text') answers are found in running text."
         return (

@@ -19,7 +19,6 @@ the shards relative to itself.
 from __future__ import annotations
 
 import itertools
-import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -62,9 +61,9 @@ def load(data_files, names=None, bucket=None, width=0, only=None, sequence=None,
         bucket: the column that says how hard a row is.
         width: how many of its values form a band; 0 if each stands for itself.
         only: by split the first row to ask, and the row after the last.
-        sequence: of labels that are sequences: a pattern of their `tokens`, the `separator` between
-            them, the `ignored` token of places that nobody asks ("" if all are asked), and whether
-            they are a `number`.
+        sequence: of labels that are sequences: the `separator` between their tokens, the `ignored`
+            token at positions that are not asked ("" if all are asked), and whether they are a
+            `number`.
     """
     here = Path(__file__).resolve().parent
     places = {split: [str(here / name) for name in files] for split, files in data_files.items()}
@@ -105,8 +104,6 @@ def _is_same(doc, reply):
     right, given = (_split(text, separator) for text in (doc["answer"], reply))
     if doc["answer_number"] and NUMBER.fullmatch(reply):
         given = list(reply.replace(",", ""))  # as people write it
-    if not all(re.fullmatch(doc["answer_tokens"], one) for one in given):
-        return False
     if ignored and right[-1] in (ignored, "end"):
         given = given[: len(right)]  # the answer is over before
     while ignored and len(given) > len(right) and given[-1] == ignored:
@@ -177,7 +174,6 @@ def task_file(part: ExportPart, shards: dict[str, list[Shard]]) -> dict[str, Any
     options: dict[str, Any] = {"data_files": files, "names": names and list(names)}
     if (vocabulary := task.answer.vocabulary) is not None:
         options["sequence"] = {
-            "tokens": _token_pattern(vocabulary.tokens),
             "separator": vocabulary.separator,
             "ignored": task.answer.ignored or "",
             "number": task.answer.is_number,
@@ -250,12 +246,6 @@ def _bucket_metrics(part: ExportPart, buckets: Breakdown | None) -> list[str]:
     firsts = dict.fromkeys((value - 1) // width * width + 1 if width else value for value in values)
     ends = (f"{first}..{first + width - 1}" if width else str(first) for first in firsts)
     return [f"exact_match_{column}_{one}" for one in ends]
-
-
-def _token_pattern(tokens: Sequence[str]) -> str:
-    """A short pattern of some tokens, in which a number stands for every number."""
-    kinds = {re.sub(r"\d+", r"\\d+", re.escape(token)) for token in tokens}
-    return "|".join(sorted(kinds))
 
 
 def _longest(part: ExportPart) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from synthbench.errors import UsageError
-from synthbench.tasks import nested, scalar
+from synthbench.tasks import nested, scalar, sequences
 from synthbench.tasks.column import Column
 
 #: The column of right answers.
@@ -59,7 +59,7 @@ def sequence(tokens: Sequence[str], separator: str = " ", ignored: str | None = 
     """
     if ignored is not None and ignored in tokens:
         raise ValueError(f"ignored={ignored!r} is also a token that can be asked")
-    return scalar.Sequence(tuple(tokens), separator, ignored)
+    return sequences.Sequence(tuple(tokens), separator, ignored)
 
 
 def list_of(item: Column) -> Column:

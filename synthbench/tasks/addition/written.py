@@ -6,7 +6,8 @@ import dataclasses
 import re
 from typing import Any
 
-from synthbench.tasks.scalar import Sequence, Text
+from synthbench.tasks.scalar import Text
+from synthbench.tasks.sequences import Sequence
 
 #: A whole number, perhaps with its digits in groups of three: 1133, 1,133, 1 133, 1_133, 1'133.
 _NUMBER = re.compile(r"[0-9]+|[0-9]{1,3}(?:([,_'’ \u00a0\u202f])[0-9]{3})(?:\1[0-9]{3})*")

@@ -27,7 +27,7 @@ from synthbench.tasks.chomsky import regular, solver, stack, tape
 from synthbench.tasks.chomsky.functions import BEHIND, END, StringFunction
 from synthbench.tasks.column import Column
 from synthbench.tasks.features import sequence, value
-from synthbench.tasks.scalar import Digit
+from synthbench.tasks.sequences import Digit
 
 #: The variants by the paper's names: four regular, four context-free, seven context-sensitive ones.
 FUNCTIONS: Mapping[str, type[StringFunction]] = {
