@@ -276,3 +276,31 @@ def test_beside_a_changed_model_stands_the_papers_line_with_the_same_change():
 
 def test_pictures_of_a_paper_are_no_figures():
     assert not any(recipe.published for recipe in find_study("clusters", "paper").recipes)
+
+
+@pytest.mark.parametrize(
+    ("task", "variant", "model", "count"),
+    [
+        # The paper's networks: 3 symbols, 256 units with two biases, 2 digits.
+        ("chomsky", "parity-check", "rnn", 67_330),
+        # A stack of cells of 8, three actions; the program adds a bias to the recurrent map.
+        ("chomsky", "reverse-string", "stack-rnn", 67_330 - 256 + 256 * 8 + 257 * (3 + 8)),
+        ("chomsky", "parity-check", "lstm", 4 * 256 * (3 + 256 + 2) + 2 * 257),
+        # Embeddings of 512 and 2,048 units: 5.4 and 15.9 million.
+        ("state-tracking", "Z60", "rnn", 5_401_148),
+        ("state-tracking", "A5", "gru", 15_895_100),
+    ],
+)
+def test_recurrent_networks_have_the_papers_number_of_parameters(task, variant, model, count):
+    study = find_study(task, "paper")
+    form = form_of(study.tasks([variant])[0])
+    recipe = study.recipe(model).for_variant(variant)
+    made = build(recipe.model, form, form.sizes(None), recipe.options)
+    assert sum(parameter.numel() for parameter in made.parameters()) == count
+
+
+def test_only_at_the_profile_paper_are_tokens_one_hot_vectors():
+    for profile, expected in (("paper", True), ("cpu", False)):
+        for name in ("rnn", "stack-rnn", "tape-rnn", "lstm"):
+            options = find_study("chomsky", profile).recipe(name).options
+            assert options.get("one_hot", False) is expected

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 from torch import Tensor, nn
 from torch.nn import functional
 
-from synthbench.training.backbones.embedding import Embedding
+from synthbench.errors import ParameterError
+from synthbench.training.backbones.embedding import Embedding, OneHot
 from synthbench.training.backbones.states import States
 from synthbench.training.layers.dropout import Dropout
 from synthbench.training.options import check_names, check_sizes
@@ -37,8 +38,8 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 #: What a mixer may read beside the states, if its `reads` names it; see `Mixers.forward`.
 CONTEXT = ("inputs", "lengths", "positions")
-#: Makes a mixer for states of a size.
-MakeMixer = Callable[[int], nn.Module]
+#: Makes a mixer for states of a size; the first may be given a `d_input`.
+MakeMixer = Callable[..., nn.Module]
 
 
 class MLP(nn.Module):
@@ -169,6 +170,9 @@ class Mixers(nn.Module):
         mixer: makes a mixer for states of size `d_model`. Several take turns: layer i has mixer i
             modulo their number.
         d_model: size of a state.
+        d_embedding: size of an embedding; default: `d_model`. Another size needs `bare` and a first
+            mixer that takes it as `d_input`.
+        one_hot: whether tokens are read as one-hot vectors, without an embedding, in its place.
         num_layers: number of blocks.
         mlp: size of each MLP's hidden layer; 0: no MLP; default: 4 · d_model, and with `bare` none.
         activation: `relu`, `gelu` or `gated-gelu`.
@@ -201,6 +205,8 @@ class Mixers(nn.Module):
         mixer: MakeMixer | Sequence[MakeMixer],
         *,
         d_model: int = 64,
+        d_embedding: int | None = None,
+        one_hot: bool = False,
         num_layers: int = 2,
         mlp: int | None = None,
         activation: str = "gelu",
@@ -216,24 +222,40 @@ class Mixers(nn.Module):
     ) -> None:
         super().__init__()
         check_sizes(d_model=d_model, num_layers=num_layers)
+        if d_embedding is not None:
+            check_sizes(d_embedding=d_embedding)
         check_names(order=(order, ORDERS), norm=(norm, tuple(NORMS)))
         if mlp is None:
             mlp = 0 if order == "bare" else 4 * d_model
         self.d_model, self.task_positions = d_model, task_positions
-        self.embedding = Embedding(
-            vocabulary,
-            d_model,
-            position=position,
-            max_length=max_length,
-            count_down=count_down,
-            std=embedding_std,
-            scaled=scaled_embedding,
-            dropout=dropout,
+        if one_hot:
+            d_embedding = vocabulary - 1
+        elif d_embedding is None:
+            d_embedding = d_model
+        if d_embedding != d_model and order != "bare":
+            raise ParameterError(
+                f"Embeddings of {d_embedding} and states of {d_model}: allowed with order=bare; "
+                f"{order!r} adds states to embeddings."
+            )
+        self.embedding: nn.Module = (
+            OneHot(vocabulary)
+            if one_hot
+            else Embedding(
+                vocabulary,
+                d_embedding,
+                position=position,
+                max_length=max_length,
+                count_down=count_down,
+                std=embedding_std,
+                scaled=scaled_embedding,
+                dropout=dropout,
+            )
         )
         makers = [mixer] if callable(mixer) else list(mixer)
+        first = {} if d_embedding == d_model else {"d_input": d_embedding}
         self.blocks = nn.ModuleList(
             MixerBlock(
-                makers[layer % len(makers)](d_model),
+                makers[layer % len(makers)](d_model, **({} if layer else first)),
                 d_model,
                 mlp=mlp,
                 activation=activation,

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import one_hot
 
 from synthbench.errors import ParameterError
 from synthbench.training.layers.dropout import Dropout
@@ -18,6 +19,23 @@ from synthbench.training.layers.positions import sinusoidal
 from synthbench.training.options import check_names, check_sizes
 
 ADDED_POSITIONS = ("none", "learned", "sinusoidal")
+
+
+class OneHot(nn.Module):
+    """Tokens as one-hot vectors of size `vocabulary - 1`; padding, the token 0, is zeros.
+
+    Args:
+        vocabulary: number of tokens, padding included.
+    """
+
+    def __init__(self, vocabulary: int) -> None:
+        super().__init__()
+        check_sizes(2, vocabulary=vocabulary)
+        self.size = vocabulary - 1
+
+    def forward(self, inputs: Tensor, *_: Tensor | None) -> Tensor:
+        """Float `(rows, width, size)` from tokens, int64 `(rows, width)`."""
+        return one_hot(inputs, self.size + 1)[..., 1:].float()
 
 
 class Embedding(nn.Module):

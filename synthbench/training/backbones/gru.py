@@ -20,18 +20,20 @@ class GRU(nn.Module):
     """One layer of gated recurrent units, a mixer.
 
     Args:
-        d_model: size of x_t and h_t.
+        d_model: size of h_t.
+        d_input: size of x_t; default: `d_model`.
 
     Raises:
-        UsageError: `d_model` is not a whole number from 1.
+        UsageError: a size is not a whole number from 1.
     """
 
-    def __init__(self, d_model: int) -> None:
+    def __init__(self, d_model: int, d_input: int | None = None) -> None:
         super().__init__()
-        check_sizes(d_model=d_model)
-        self.cells = nn.GRU(d_model, d_model, batch_first=True)
+        d_input = d_model if d_input is None else d_input
+        check_sizes(d_model=d_model, d_input=d_input)
+        self.cells = nn.GRU(d_input, d_model, batch_first=True)
 
     def forward(self, states: Tensor) -> Tensor:
-        """All h_t, `(rows, width, d_model)`, from all x_t, `(rows, width, d_model)`."""
+        """All h_t, `(rows, width, d_model)`, from all x_t, `(rows, width, d_input)`."""
         outputs: Tensor = self.cells(states)[0]
         return outputs

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+import torch
 from torch import Tensor, nn
 
 from synthbench.training.backbones.states import States
@@ -13,6 +14,10 @@ from synthbench.training.models.output import Output
 
 if TYPE_CHECKING:
     from synthbench.training.models.output import Record
+
+
+#: The score of a token that no answer has; finite, so that smoothed labels have a loss.
+_UNLIKELY = -1e4
 
 
 class RowHead(nn.Linear):
@@ -32,6 +37,28 @@ class PlaceHead(nn.Linear):
     def forward(self, states: States, lengths: Tensor) -> Tensor:  # type: ignore[override]
         """Scores of all places; behind a row's end anything."""
         return super().forward(states.states)
+
+
+class AnswerHead(PlaceHead):
+    """A `PlaceHead` with parameters for the tokens of answers alone; no other token is likely.
+
+    Args:
+        d_model: size of a state.
+        outputs: number of ids that are scored.
+        answer_ids: the ids of the tokens that an answer can have.
+    """
+
+    def __init__(self, d_model: int, outputs: int, answer_ids: Sequence[int]) -> None:
+        super().__init__(d_model, len(answer_ids))
+        self.outputs = outputs
+        self.ids: Tensor
+        self.register_buffer("ids", torch.tensor(answer_ids), persistent=False)
+
+    def forward(self, states: States, lengths: Tensor) -> Tensor:  # type: ignore[override]
+        """Scores `(rows, width, outputs)`."""
+        scores = super().forward(states, lengths)
+        others = scores.new_full((*scores.shape[:-1], self.outputs), _UNLIKELY)
+        return others.index_copy(-1, self.ids, scores)
 
 
 class TokenModel(nn.Module):

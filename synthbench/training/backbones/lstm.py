@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from synthbench.errors import ParameterError
+from synthbench.training.backbones.embedding import OneHot
 from synthbench.training.backbones.states import States
 from synthbench.training.models.output import Record
 from synthbench.training.options import check_chances, check_sizes
@@ -29,6 +30,7 @@ class LSTM(nn.Module):
         vocabulary: number of tokens, padding included.
         d_model: size of every layer's output.
         d_embedding: size of the embedding.
+        one_hot: whether tokens are read as one-hot vectors, without an embedding.
         num_layers: number of layers.
         dropout: chance that a unit of a layer's input is dropped.
         bidirectional: whether each layer also reads from the end.
@@ -50,6 +52,7 @@ class LSTM(nn.Module):
         *,
         d_model: int = 200,
         d_embedding: int = EMBEDDING,
+        one_hot: bool = False,
         num_layers: int = 1,
         dropout: float = 0.5,
         bidirectional: bool = False,
@@ -61,7 +64,10 @@ class LSTM(nn.Module):
             raise ParameterError(
                 f"d_model {d_model}: with two directions, allowed are even numbers."
             )
-        self.embedding = nn.Embedding(vocabulary, d_embedding, padding_idx=0)
+        self.embedding = (
+            OneHot(vocabulary) if one_hot else nn.Embedding(vocabulary, d_embedding, padding_idx=0)
+        )
+        d_embedding = vocabulary - 1 if one_hot else d_embedding
         hidden = d_model // 2 if bidirectional else d_model
         self.layers = nn.ModuleList(
             nn.LSTM(size, hidden, batch_first=True, bidirectional=bidirectional)

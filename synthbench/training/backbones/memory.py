@@ -26,15 +26,17 @@ class Controller(nn.Module):
     """The network around a memory.
 
     Args:
-        d_model: size of x_t and h_t.
+        d_model: size of h_t.
         read_size: how many numbers are read in a step.
+        d_input: size of x_t; default: `d_model`.
     """
 
-    def __init__(self, d_model: int, read_size: int) -> None:
+    def __init__(self, d_model: int, read_size: int, d_input: int | None = None) -> None:
         super().__init__()
-        check_sizes(d_model=d_model, read_size=read_size)
+        d_input = d_model if d_input is None else d_input
+        check_sizes(d_model=d_model, read_size=read_size, d_input=d_input)
         self.read_size = read_size
-        self.input = nn.Linear(d_model, d_model)
+        self.input = nn.Linear(d_input, d_model)
         self.recurrent = nn.Linear(d_model + read_size, d_model, bias=False)
 
     def forward(
@@ -46,11 +48,11 @@ class Controller(nn.Module):
         """All h_t, `(rows, width, d_model)`.
 
         Args:
-            states: all x_t, `(rows, width, d_model)`.
+            states: all x_t, `(rows, width, d_input)`.
             memory: m_0.
             step: from m_(t-1), r_(t-1) `(rows, read_size)` and h_t `(rows, d_model)` to m_t, r_t.
         """
-        hidden = torch.zeros_like(states[:, 0])
+        hidden = states.new_zeros(len(states), self.input.out_features)
         read = states.new_zeros(len(states), self.read_size)
         outputs = []
         for given in self.input(states).unbind(1):

@@ -22,8 +22,9 @@ class StackRNN(nn.Module):
     """An Elman network with stacks, a mixer.
 
     Args:
-        d_model: size of x_t and h_t; 256 in the paper.
+        d_model: size of h_t; 256 in the paper.
         cell_size: size of a cell.
+        d_input: size of x_t; default: `d_model`.
         num_stacks: number of stacks, each with actions and values of its own.
         stack_size: cells of a stack; what is pushed beyond is lost at the bottom. None: no limit.
             It is no size of a parameter: the paper has 128 in training and more in the test.
@@ -43,6 +44,7 @@ class StackRNN(nn.Module):
         d_model: int,
         cell_size: int = 8,
         *,
+        d_input: int | None = None,
         num_stacks: int = 1,
         stack_size: int | None = None,
     ) -> None:
@@ -51,12 +53,12 @@ class StackRNN(nn.Module):
         if stack_size is not None:
             check_sizes(stack_size=stack_size)
         self.num_stacks, self.cell_size, self.stack_size = num_stacks, cell_size, stack_size
-        self.controller = Controller(d_model, num_stacks * cell_size)
+        self.controller = Controller(d_model, num_stacks * cell_size, d_input)
         self.actions = nn.Linear(d_model, num_stacks * 3)
         self.values = nn.Linear(d_model, num_stacks * cell_size)
 
     def forward(self, states: Tensor) -> Tensor:
-        """All h_t, `(rows, width, d_model)`, from all x_t, `(rows, width, d_model)`."""
+        """All h_t, `(rows, width, d_model)`, from all x_t, `(rows, width, d_input)`."""
         empty = states.new_zeros(len(states), self.num_stacks, 1, self.cell_size)
         outputs: Tensor = self.controller(states, empty, self._step)
         return outputs

@@ -36,8 +36,9 @@ class TapeRNN(nn.Module):
     is not for `causal-lm`.
 
     Args:
-        d_model: size of x_t and h_t; 256 in the paper.
+        d_model: size of h_t; 256 in the paper.
         cell_size: size of a cell.
+        d_input: size of x_t; default: `d_model`.
         num_tapes: number of tapes, each with moves and values of its own; 1 or 4 in the paper.
         tape_size: number of cells of a tape.
         mask_id: the token at which answers are read. L is the number of a row's other tokens;
@@ -63,6 +64,7 @@ class TapeRNN(nn.Module):
         d_model: int,
         cell_size: int = 8,
         *,
+        d_input: int | None = None,
         num_tapes: int = 1,
         tape_size: int = 256,
         mask_id: int | None = None,
@@ -73,7 +75,7 @@ class TapeRNN(nn.Module):
             check_sizes(0, mask_id=mask_id)
         self.num_tapes, self.cell_size, self.tape_size = num_tapes, cell_size, tape_size
         self.mask_id = mask_id
-        self.controller = Controller(d_model, num_tapes * cell_size)
+        self.controller = Controller(d_model, num_tapes * cell_size, d_input)
         self.moves = nn.Linear(d_model, num_tapes * 5)
         self.values = nn.Sequential(
             nn.Linear(d_model, _HIDDEN),
@@ -87,7 +89,7 @@ class TapeRNN(nn.Module):
         """All h_t, `(rows, width, d_model)`.
 
         Args:
-            states: all x_t, `(rows, width, d_model)`.
+            states: all x_t, `(rows, width, d_input)`.
             inputs: the tokens, int64 `(rows, width)`.
             lengths: tokens of each row, int64 `(rows,)`.
         """

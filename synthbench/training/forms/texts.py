@@ -20,7 +20,7 @@ from torch.nn import functional
 from synthbench.tasks.base import Task
 from synthbench.tasks.form import NOT_ASKED
 from synthbench.tasks.forms import form_of
-from synthbench.training.backbones.heads import PlaceHead, RowHead
+from synthbench.training.backbones.heads import AnswerHead, PlaceHead, RowHead
 from synthbench.training.forms.form import Classes, Form
 from synthbench.training.forms.rows import Batch, Rows
 
@@ -64,6 +64,10 @@ class TextForm(Form):
     @abc.abstractmethod
     def head(self, d_model: int) -> nn.Module:
         """A head for states of this size, with fresh parameters; see `backbones.heads`."""
+
+    def answer_head(self, d_model: int) -> nn.Module:
+        """A head with parameters for the tokens of answers alone."""
+        return self.head(d_model)
 
     @abc.abstractmethod
     def score_shape(self, rows: int, width: int) -> tuple[int, ...]:
@@ -155,6 +159,10 @@ class AnswerTokens(PlaceForm):
     def __init__(self, task: Task) -> None:
         super().__init__(task)
         self._allowed = {torch.device("cpu"): torch.tensor(self.tokens.answer_ids)}
+
+    def answer_head(self, d_model: int) -> nn.Module:
+        """Reads the state of each place; scores the tokens of answers."""
+        return AnswerHead(d_model, len(self.output_tokens), self.tokens.answer_ids)
 
     def chosen(self, scores: Tensor) -> Tensor:
         """The token with the highest score among those of answers."""

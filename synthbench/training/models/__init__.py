@@ -207,11 +207,15 @@ def build(name: str, form: Form, sizes: Mapping[str, int], options: Mapping[str,
         return ForeignModel(make_foreign(made, sizes, chosen), form)  # type: ignore[arg-type]
     from synthbench.training.backbones.heads import TokenModel
 
+    one_hot = chosen.get("one_hot") is True
     if model.kind == "mixer":
         backbone = _in_blocks(name, model, made, sizes, chosen)
     else:
         backbone = _make(name, made, {"vocabulary": sizes["vocabulary"]}, chosen)
-    return TokenModel(backbone, form.head)  # type: ignore[attr-defined]
+    # A model that reads one-hot vectors scores the tokens of answers alone, as in the program of
+    # the Chomsky hierarchy.
+    head = form.answer_head if one_hot else form.head  # type: ignore[attr-defined]
+    return TokenModel(backbone, head)
 
 
 def _in_blocks(
@@ -243,10 +247,13 @@ def _in_blocks(
     others = {one: value for one, value in options.items() if one not in own}
     read = {one: size for one, size in sizes.items() if one in its}  # such as `mask_id`
 
-    def mixer(width: int) -> nn.Module:
+    def mixer(width: int, **inputs: int) -> nn.Module:
+        for size in (size for size in inputs if size not in its):
+            text = f"Model {name!r} has no {size}: allowed are embeddings of {width}"
+            raise ParameterError(f"{text}, the size of its states.")
         if model.reference.startswith(_OURS):
-            return _make(name, functools.partial(made, width), read, own)
-        return ForeignMixer(make_foreign(functools.partial(made, width), read, own))
+            return _make(name, functools.partial(made, width, **inputs), read, own)
+        return ForeignMixer(make_foreign(functools.partial(made, width, **inputs), read, own))
 
     vocabulary = {"vocabulary": sizes["vocabulary"]}
     return _make(name, functools.partial(Mixers, mixer=mixer), vocabulary, others)

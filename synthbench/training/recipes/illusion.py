@@ -73,19 +73,29 @@ PAPER = Study(
         Measure("places at 64", "test", _PLACES, where=("length", 64), headline="out"),
     ),
     recipes=(
-        _published("rnn", "elman", d_model=2_048),
-        _published("gru", "gru", d_model=2_048),
+        _published("rnn", "elman", d_model=2_048, d_embedding=512),
+        _published("gru", "gru", d_model=2_048, d_embedding=512),
         _published("lstm", "lstm", d_model=2_048, d_embedding=512, dropout=0.0),
         *_layers("causal-transformer", position="sinusoidal", **_TRANSFORMER),
         *_layers("diagonal", d_model=512, kernel=4, mlp=0),
     ),
-    departures=("all epochs are run (program: until 0.99 on validation)", _LONGER_ROWS, _NO_START),
+    departures=(
+        "all epochs are run (program: until 0.99 on validation)",
+        "one learning rate, 0.0001 (program: 0.00005 for the Transformer)",
+        "sinusoidal positions (program: none that tell the places of a row apart)",
+        "gated diagonal recurrences (paper: Mamba and S4)",
+        _LONGER_ROWS,
+        _NO_START,
+    ),
 )
 NO_POSITIONS = dataclasses.replace(
     PAPER,
     name="no-positions",
     title="The Transformer as it was published, without positions",
     recipes=tuple(_layers("causal-transformer", position="none", **_TRANSFORMER)),
+    departures=tuple(
+        text for text in PAPER.departures if not text.startswith(("sinusoidal", "gated"))
+    ),
 )
 
 

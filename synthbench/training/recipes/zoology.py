@@ -94,6 +94,8 @@ def _paper(name: str, length: int, pairs: int, batch_size: int = 512) -> Study:
         departures=(
             "the rate falls at every step (program: once an epoch)",
             "the output has weights of its own (program: those of the embedding)",
+            "rate and epoch are chosen on validation (program: on test)",
+            "without H3, Hyena, RWKV and Based, and with LSTM and a diagonal recurrence",
             "tested on more pairs and places, too (paper: at the trained size)",
         ),
         measures=_MEASURES,

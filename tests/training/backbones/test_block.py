@@ -8,9 +8,13 @@ from torch import nn
 from torch.nn import functional as F  # noqa: N812
 
 from synthbench.errors import UsageError
+from synthbench.tasks.registry import task as make_task
 from synthbench.training.backbones.block import MLP, MixerBlock, Mixers
-from synthbench.training.backbones.embedding import Embedding
+from synthbench.training.backbones.elman import Elman
+from synthbench.training.backbones.embedding import Embedding, OneHot
+from synthbench.training.forms import form_of
 from synthbench.training.layers.positions import sinusoidal
+from synthbench.training.models import build
 
 TOKENS, LENGTHS = torch.tensor([[1, 2, 3, 4], [4, 1, 0, 0]]), torch.tensor([4, 2])
 
@@ -142,6 +146,42 @@ def test_positions_are_added_to_scaled_embeddings():
     learned = Embedding(5, 16, position="learned", max_length=9)
     expected = learned.tokens(TOKENS) + learned.places(torch.arange(4))
     torch.testing.assert_close(learned(TOKENS, LENGTHS), expected)
+
+
+def test_one_hot_vectors_leave_padding_out_and_replace_embeddings():
+    one_hot = OneHot(4)(torch.tensor([[1, 3, 2, 0]]))
+    assert one_hot.tolist() == [[[1, 0, 0], [0, 0, 1], [0, 1, 0], [0, 0, 0]]]
+    backbone = Mixers(5, Elman, d_model=8, order="bare", num_layers=2, one_hot=True)
+    inner, outer = (block.mixing.part.cells for block in backbone.blocks)
+    assert (inner.input_size, outer.input_size) == (4, 8)
+    assert backbone(TOKENS, LENGTHS).states.shape == (2, 4, 8)
+
+
+def test_embeddings_of_another_size_need_a_mixer_that_takes_them():
+    narrow = Mixers(5, Elman, d_model=8, order="bare", num_layers=1, d_embedding=3)
+    assert narrow(TOKENS, LENGTHS).states.shape == (2, 4, 8)
+    for changes, text in (
+        ({"order": "pre", "d_embedding": 3}, "Embeddings of 3 and states of 8: .*order=bare"),
+        ({"order": "pre", "one_hot": True}, "Embeddings of 4 and states of 8"),
+        ({"order": "bare", "d_embedding": 0}, "d_embedding"),
+    ):
+        with pytest.raises(UsageError, match=text):
+            Mixers(5, Elman, d_model=8, **changes)
+    form = form_of(make_task("chomsky", "parity-check"))
+    with pytest.raises(UsageError, match="'deltanet' has no d_input: allowed are embeddings of 16"):
+        build("deltanet", form, form.sizes(None), {"d_model": 16, "order": "bare", "one_hot": True})
+
+
+def test_with_one_hot_vectors_only_tokens_of_answers_are_scored():
+    form = form_of(make_task("chomsky", "binary-addition"))
+    model = build("elman", form, form.sizes(None), {"d_model": 8, "one_hot": True})
+    tokens = torch.tensor([[1, 2, 3, form.tokens.mask_id]])
+    scores = model(tokens).scores
+    ids = list(form.tokens.answer_ids)
+    assert scores.shape == (1, 4, len(form.output_tokens))
+    likely = scores.softmax(-1)[..., ids].sum(-1)
+    torch.testing.assert_close(likely, torch.ones(1, 4))
+    assert model.head.out_features == len(ids) == 3
 
 
 def test_positions_count_down_to_1_at_each_rows_last_token():
