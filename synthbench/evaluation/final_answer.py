@@ -74,7 +74,7 @@ def find_answer(
         task: the task, which determines what an answer looks like.
         text: the reply of a language model.
         row: the row that was asked. Its label says at which positions a sequence is not asked, and
-            so not read; nothing else of it is used.
+            not read. The rest of the row is not used.
         truncated: whether the reply stopped at the limit of tokens. It then has an answer only
             where it is marked.
 

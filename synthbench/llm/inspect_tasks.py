@@ -135,7 +135,7 @@ def right_answers() -> Scorer:
 
 
 def _judged(task: Task, row: Mapping[str, Any], completion: str) -> Score:
-    found = find_answer(task, completion)
+    found = find_answer(task, completion, row)
     unread = why_unread(task, row, completion)
     return Score(
         value=reward_of(task, row, completion),

@@ -27,8 +27,8 @@ class Sequence(Text):
     """Text that is a sequence of known tokens: as a label, a target for each position.
 
     Attributes:
-        tokens: all tokens that it can have, in a fixed order; the first has id 1.
-        separator: the text between two tokens; if it is empty, each character is a token.
+        tokens: all tokens that it can have, in a fixed order. The first has id 1.
+        separator: the text between two tokens. If it is empty, each character is a token.
         ignored: a further token, the last, at places that nobody asks; None if all are asked.
     """
 
@@ -188,7 +188,7 @@ class Digit(Sequence):
 
 
 def _digits(number: Any) -> str | None:
-    """A whole number as text; None if it is not whole, or if `str` refuses it as too long."""
+    """A whole number as text; None if it is not whole, or if `str` refuses its length."""
     if isinstance(number, int):
         return str(number) if number.bit_length() < _MOST_BITS else None
     whole = read_whole_number(number)

@@ -170,8 +170,8 @@ class Mixers(nn.Module):
         mixer: makes a mixer for states of size `d_model`. Several take turns: layer i has mixer i
             modulo their number.
         d_model: size of a state.
-        d_embedding: size of an embedding; default: `d_model`. Another size needs `bare` and a first
-            mixer that takes it as `d_input`.
+        d_embedding: size of an embedding, by default `d_model`. Another size needs `bare` and a
+            first mixer that takes it as `d_input`.
         one_hot: whether tokens are read as one-hot vectors, without an embedding, in its place.
         num_layers: number of blocks.
         mlp: size of each MLP's hidden layer; 0: no MLP; default: 4 · d_model, and with `bare` none.
@@ -234,8 +234,8 @@ class Mixers(nn.Module):
             d_embedding = d_model
         if d_embedding != d_model and order != "bare":
             raise ParameterError(
-                f"Embeddings of {d_embedding} and states of {d_model}: allowed with order=bare; "
-                f"{order!r} adds states to embeddings."
+                f"Embeddings of {d_embedding} and states of {d_model}: allowed with order=bare, as "
+                f"{order!r} adds both."
             )
         self.embedding: nn.Module = (
             OneHot(vocabulary)

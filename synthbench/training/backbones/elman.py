@@ -19,7 +19,7 @@ class Elman(nn.Module):
 
     Args:
         d_model: size of h_t.
-        d_input: size of x_t; default: `d_model`.
+        d_input: size of x_t, by default `d_model`.
 
     Raises:
         UsageError: a size is not a whole number from 1.

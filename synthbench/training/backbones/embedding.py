@@ -22,7 +22,7 @@ ADDED_POSITIONS = ("none", "learned", "sinusoidal")
 
 
 class OneHot(nn.Module):
-    """Tokens as one-hot vectors of size `vocabulary - 1`; padding, the token 0, is zeros.
+    """Tokens as one-hot vectors of size `vocabulary - 1`. Padding, the token 0, is zeros.
 
     Args:
         vocabulary: number of tokens, padding included.

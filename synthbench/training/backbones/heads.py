@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from synthbench.training.models.output import Record
 
 
-#: The score of a token that no answer has; finite, so that smoothed labels have a loss.
+#: The score of a token that no answer has. It is finite, so that smoothed labels have a loss.
 _UNLIKELY = -1e4
 
 
@@ -40,7 +40,7 @@ class PlaceHead(nn.Linear):
 
 
 class AnswerHead(PlaceHead):
-    """A `PlaceHead` with parameters for the tokens of answers alone; no other token is likely.
+    """A `PlaceHead` with parameters for the tokens of answers alone. Others are unlikely.
 
     Args:
         d_model: size of a state.

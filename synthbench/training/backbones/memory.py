@@ -28,7 +28,7 @@ class Controller(nn.Module):
     Args:
         d_model: size of h_t.
         read_size: how many numbers are read in a step.
-        d_input: size of x_t; default: `d_model`.
+        d_input: size of x_t, by default `d_model`.
     """
 
     def __init__(self, d_model: int, read_size: int, d_input: int | None = None) -> None:

@@ -24,7 +24,7 @@ class StackRNN(nn.Module):
     Args:
         d_model: size of h_t; 256 in the paper.
         cell_size: size of a cell.
-        d_input: size of x_t; default: `d_model`.
+        d_input: size of x_t, by default `d_model`.
         num_stacks: number of stacks, each with actions and values of its own.
         stack_size: cells of a stack; what is pushed beyond is lost at the bottom. None: no limit.
             It is no size of a parameter: the paper has 128 in training and more in the test.

@@ -38,7 +38,7 @@ class TapeRNN(nn.Module):
     Args:
         d_model: size of h_t; 256 in the paper.
         cell_size: size of a cell.
-        d_input: size of x_t; default: `d_model`.
+        d_input: size of x_t, by default `d_model`.
         num_tapes: number of tapes, each with moves and values of its own; 1 or 4 in the paper.
         tape_size: number of cells of a tape.
         mask_id: the token at which answers are read. L is the number of a row's other tokens;

@@ -161,7 +161,7 @@ class AnswerTokens(PlaceForm):
         self._allowed = {torch.device("cpu"): torch.tensor(self.tokens.answer_ids)}
 
     def answer_head(self, d_model: int) -> nn.Module:
-        """Reads the state of each place; scores the tokens of answers."""
+        """Scores of the tokens of answers from the state of each place."""
         return AnswerHead(d_model, len(self.output_tokens), self.tokens.answer_ids)
 
     def chosen(self, scores: Tensor) -> Tensor:

@@ -249,8 +249,9 @@ def _in_blocks(
 
     def mixer(width: int, **inputs: int) -> nn.Module:
         for size in (size for size in inputs if size not in its):
-            text = f"Model {name!r} has no {size}: allowed are embeddings of {width}"
-            raise ParameterError(f"{text}, the size of its states.")
+            raise ParameterError(
+                f"Model {name!r} lacks {size}: its embeddings have the size of states, {width}."
+            )
         if model.reference.startswith(_OURS):
             return _make(name, functools.partial(made, width, **inputs), read, own)
         return ForeignMixer(make_foreign(functools.partial(made, width, **inputs), read, own))

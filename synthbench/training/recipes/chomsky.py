@@ -4,7 +4,7 @@ Sizes are those of sections A.2 and A.4. A score of table 2 is the best run of 3
 learning rates), of 150 for the Transformer (five kinds of positions) and of 180 for the Tape-RNN
 (three numbers of computation tokens, two of tapes), chosen on the lengths of the test (A.5). Ours
 are means over seeds. The figures below were seen in the paper's or in a later paper's text. The
-Transformer of the study `main` has rotary positions; the study `positions` has the others.
+Transformer of the study `main` has rotary positions. The study `positions` has the others.
 
 At the profile `paper` the recurrent networks read one-hot vectors, as in the paper: the RNN has
 67,330 parameters on strings of bits. At `cpu` they read embeddings.
@@ -108,8 +108,8 @@ PAPER = Study(
         "positions behind the end of an answer have no label (program: the loss counts them)",
         "means over seeds at one learning rate (paper: the best of 30 runs, of 150 for the "
         "Transformer and of 180 for the Tape-RNN, chosen on test)",
-        "no computation tokens and one tape in the Tape-RNN (paper: 0, l or 2l tokens, 1 or 4 "
-        "tapes; l is the length)",
+        "no computation tokens and one tape in the Tape-RNN (paper: 0, l or 2l tokens for "
+        "length l, 1 or 4 tapes)",
         "no ReLU before the LSTM's output (program: one)",
         "PyTorch's initial parameters (program: Haiku's, with a forget bias of 1)",
     ),

@@ -82,7 +82,7 @@ PAPER = Study(
     departures=(
         "all epochs are run (program: until 0.99 on validation)",
         "one learning rate, 0.0001 (program: 0.00005 for the Transformer)",
-        "sinusoidal positions (program: none that tell the places of a row apart)",
+        "sinusoidal positions (program: those of rows in a batch)",
         "gated diagonal recurrences (paper: Mamba and S4)",
         _LONGER_ROWS,
         _NO_START,

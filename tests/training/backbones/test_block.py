@@ -168,7 +168,7 @@ def test_embeddings_of_another_size_need_a_mixer_that_takes_them():
         with pytest.raises(UsageError, match=text):
             Mixers(5, Elman, d_model=8, **changes)
     form = form_of(make_task("chomsky", "parity-check"))
-    with pytest.raises(UsageError, match="'deltanet' has no d_input: allowed are embeddings of 16"):
+    with pytest.raises(UsageError, match=r"'deltanet' lacks d_input: its embeddings .* 16"):
         build("deltanet", form, form.sizes(None), {"d_model": 16, "order": "bare", "one_hot": True})
 
 
