@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from synthbench.checks import whole_number
+from synthbench.checks import real_number, whole_number
 from synthbench.errors import UsageError
 from synthbench.text.lines import one_line, short
 
@@ -23,8 +23,9 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     """Make a function refuse arguments that its annotations do not allow, with a `UsageError`.
 
     An argument that is annotated `int` may be whatever Python takes for a whole number, such as a
-    NumPy integer, and reaches the function as an `int`. The values in a mapping are not checked:
-    the function itself can say which of them is wrong.
+    NumPy integer, and reaches the function as an `int`. Likewise every real number but True and
+    False may be given for a `float`. The values in a mapping are not checked: the function itself
+    can say which of them is wrong.
 
     Example:
         >>> from synthbench.arguments import checked
@@ -81,7 +82,7 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _check(name: str, given: Any, hint: Any) -> Any:
-    """An argument, as an `int` if a whole number is allowed.
+    """An argument, as an `int` or a `float` if such a number is allowed.
 
     Raises:
         UsageError: its annotation does not allow it.
@@ -89,6 +90,8 @@ def _check(name: str, given: Any, hint: Any) -> Any:
     allowed = _alternatives(hint)
     if int in allowed and (number := whole_number(given)) is not None:
         return number
+    if float in allowed and (real := real_number(given)) is not None:
+        return real
     if any(_fits(given, one) for one in allowed):
         return given
     label = name.replace("_", " ").capitalize()
@@ -106,6 +109,8 @@ def _fits(given: Any, hint: Any) -> bool:
     kind = typing.get_origin(hint) or hint
     if kind is int:
         return whole_number(given) is not None
+    if kind is float:
+        return real_number(given) is not None
     if _is_path(kind):
         return isinstance(given, os.PathLike) and isinstance(os.fspath(given), str)
     if kind is Sequence:
@@ -129,6 +134,7 @@ def _is_path(kind: Any) -> bool:
 _NAMES = {
     str: "text",
     int: "a whole number",
+    float: "a number",
     bool: "True or False",
     types.NoneType: "None",
     Sequence: "a list",

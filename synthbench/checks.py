@@ -7,6 +7,8 @@ import errno
 import operator
 import os
 from collections.abc import Collection, Iterator
+from decimal import Decimal
+from numbers import Real
 from pathlib import Path
 
 from synthbench.errors import SynthbenchError, UsageError, unknown_name
@@ -50,6 +52,17 @@ def whole_number(given: object) -> int | None:
     try:
         return operator.index(given)  # type: ignore[arg-type]
     except TypeError:
+        return None
+
+
+def real_number(given: object) -> float | None:
+    """A value as a `float` if it is a real number, also of NumPy; None if not, as for True."""
+    number = given if isinstance(given, Real | Decimal) else whole_number(given)
+    if number is None or isinstance(number, bool):
+        return None
+    try:
+        return float(number)
+    except (OverflowError, ValueError):  # more than a float can hold, or a signalling NaN
         return None
 
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import synthbench
+from synthbench import llm
 from synthbench.arguments import checked
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.sampling.preview import sample_rows
 from synthbench.tasks.registry import task as make_task
+from synthbench.training.recipes import find_study
 from tests.making import make
 
 
@@ -34,6 +39,7 @@ def place(tmp_path, monkeypatch):
     make("made", "parity", rows={"train": 30, "test": 20})
 
 
+RECIPE = find_study("parity").recipes[0]
 ROW = {"text": "3 4 7 2 =", "label": 7}
 ROWS = {"train": 30, "test": 20}
 #: A right call of each function; each of its arguments is replaced in turn.
@@ -178,6 +184,40 @@ def test_whole_numbers_of_numpy_are_whole_numbers(tmp_path):
         == synthbench.load_dataset(synthbench.task("parity", seed=3), "test", rows=ROWS)["id"]
     )
     assert synthbench.solve(synthbench.task("parity", seed=np.int64(3)), "3 4 7 2 =") == 7
+
+
+#: A value for each kind of number that a `float` may be given as, and values that are no number.
+REALS = [1, 0.5, np.float16(0.5), np.float32(0.5), np.float64(0.5), np.int8(1), np.uint64(1)]
+REALS += [Fraction(1, 2), Decimal("0.5")]
+NO_REALS = [True, False, np.True_, np.False_, 1j, "a half", b"1", Odd(), [0.5], 10**400, 10**5000]
+NO_REALS += [Decimal("sNaN"), np.array([0.5, 0.5])]
+
+
+def test_every_real_number_may_be_given_for_a_float():
+    @checked
+    def some(share: float = 0.5, limit: float | None = None, many: Sequence[float] = ()):
+        return share
+
+    takes = [
+        lambda value: some(value),
+        lambda value: synthbench.task("grid-count", fill=value).parameters.fill,
+        lambda value: RECIPE.changed({"learning_rate": value}, {}).learning_rate,
+        lambda value: RECIPE.changed({"heat": (value, 1, 1)}, {}).heat[0],
+        lambda value: llm.Curriculum("parity", up=value)._up,
+        lambda value: llm.Curriculum("parity", down=value, up=2)._down,
+    ]
+    for take in takes:
+        for value in REALS:
+            assert (take(value), type(take(value))) == (float(value), float)
+        for value in NO_REALS:
+            with pytest.raises(SynthbenchError, match=r"expected (a|two|three) number") as found:
+                take(value)
+            assert len(str(found.value)) < 300
+    assert some(0.5, limit=None, many=[1, np.float32(2)]) == 0.5
+    with pytest.raises(UsageError, match=r"^Limit True: expected a number or None\.$"):
+        some(limit=True)
+    with pytest.raises(UsageError, match="Many"):
+        some(many=[True])
 
 
 def test_an_argument_is_refused_with_what_is_allowed():

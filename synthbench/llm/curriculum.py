@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from synthbench.checks import check_name, check_whole_number
+from synthbench.checks import check_name, check_whole_number, real_number
 from synthbench.errors import UsageError
 from synthbench.llm.conversations import TEXT, Conversation
 from synthbench.llm.mixtures import ROW, TASK, carried, carried_row, check_mixable
@@ -88,11 +88,12 @@ class Curriculum:
             names = " and ".join(repr(one.name) for one in chosen.parts)
             raise UsageError(f"A curriculum needs levels, and {names} has none; give levels=.")
         check_whole_number("Window", window, least=1)
-        if not (all(isinstance(one, int | float) for one in (up, down)) and down < up):
+        upper, lower = real_number(up), real_number(down)
+        if upper is None or lower is None or not lower < upper:
             raise UsageError(
                 f"down={short(down)} and up={short(up)}: expected two numbers, down less than up."
             )
-        self._up, self._down, self._window = up, down, window
+        self._up, self._down, self._window = upper, lower, window
         self._rows: dict[str, _LevelRows] = {}
         for level, made in levels.items():
             several = isinstance(made, Mapping | list | tuple) and len(made) > 0

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from synthbench.checks import check_name
+from synthbench.checks import check_name, real_number, whole_number
 from synthbench.errors import ParameterError, UsageError, unknown_name
 from synthbench.text.lines import LONGEST_LINE, is_one_line, short
 
@@ -148,7 +147,7 @@ def read_value(name: str, given: Any, default: Any) -> Any:
             case "int":
                 return _whole_number(given)
             case "float":
-                return float(given)
+                return float(given) if isinstance(given, str) else _real_number(given)
             case _:
                 text = str(given)
                 if len(text) > LONGEST_LINE or not is_one_line(text):
@@ -193,4 +192,13 @@ def ranges(items: Iterable[Any]) -> list[str]:
 
 
 def _whole_number(given: Any) -> int:
-    return int(given) if isinstance(given, str) else operator.index(given)
+    number = int(given) if isinstance(given, str) else whole_number(given)
+    if number is None:
+        raise TypeError("not a whole number")
+    return number
+
+
+def _real_number(given: Any) -> float:
+    if (number := real_number(given)) is None:
+        raise TypeError("not a number")
+    return number

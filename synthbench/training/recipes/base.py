@@ -259,9 +259,10 @@ class Study:
     eureka: float = 0.0
     departures: tuple[str, ...] = ()
 
-    def tasks(self) -> tuple[Task, ...]:
-        """The study's task in each of its variants."""
-        return tuple(task_from(self.task, name, self.parameters) for name in self.variants)
+    def tasks(self, variants: Sequence[str] = ()) -> tuple[Task, ...]:
+        """The study's task in each of its variants, or in those given."""
+        names = variants or self.variants
+        return tuple(task_from(self.task, name, self.parameters) for name in names)
 
     @property
     def usual(self) -> tuple[str, tuple[str, ...], Mapping[str, Any]]:
@@ -306,11 +307,12 @@ def _read_heat(given: Any) -> tuple[float, float, float] | None:
         return None
     try:
         first, last, share = given.split(",") if isinstance(given, str) else given
-        return float(first), float(last), float(share)
     except (ValueError, TypeError):
         raise ParameterError(
-            f"Recipe heat={given!r}: expected three numbers such as 0.33,8,0.5, or none."
+            f"Recipe heat={given!r:.60}: expected three numbers such as 0.33,8,0.5, or none."
         ) from None
+    numbers = (read_value("Recipe heat", one, 1.0) for one in (first, last, share))
+    return next(numbers), next(numbers), next(numbers)
 
 
 def _read_option(given: Any) -> Any:
