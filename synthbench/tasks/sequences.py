@@ -131,6 +131,12 @@ class Sequence(Text):
         """The words of an answer, whether or not they are tokens."""
         return text.split() if self.separator.isspace() else self._split(text)
 
+    def format_answer(self, value: Any) -> str:
+        """The tokens up to `end`, where an answer has it."""
+        words = self._split(str(value))
+        last = words.index(_END) + 1 if _END in words else None
+        return self.separator.join(words[:last])
+
     def solutions(self, value: Any) -> tuple[Any, ...]:
         """The text, or the list of its tokens."""
         return value, self._split(value)
@@ -185,6 +191,12 @@ class Digit(Sequence):
     """A sequence that has one token in every row, a digit."""
 
     is_number = True
+
+    @property
+    def wanted(self) -> str:
+        if len(self.tokens) == 2:
+            return " or ".join(self.tokens)
+        return f"a number from {self.tokens[0]} to {self.tokens[-1]}"
 
 
 def _digits(number: Any) -> str | None:

@@ -234,11 +234,14 @@ class Addition(TextTask):
         is_sum, chosen = self.variant == "addition", self.parameters
         noun = "sum" if is_sum else "product"
         rule = f"The line has two whole numbers, and the answer is their {noun}"
+        first = "so that the least significant digit comes first"
         if chosen.zero_padding:
             most = "one digit more than the longer number" if is_sum else "as many digits as both"
             rule += f", written with {most} by zeros in front"
-        if chosen.order == "reversed":
-            rule += ", with its digits in reversed order: the least significant digit comes first"
+            if chosen.order == "reversed":
+                rule += f". Then all its digits, with these zeros, are reversed, {first}"
+        elif chosen.order == "reversed":
+            rule += f", with its digits reversed, {first}"
         return f"{rule}."
 
     def content(self, block: Block) -> Ids:

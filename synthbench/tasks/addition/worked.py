@@ -2,7 +2,7 @@
 
     9 5 + 7 =      Digit 1 from the right: 5 + 7 + 0 = 12, so write 2 and carry 1.
                    Digit 2 from the right: 9 + 0 + 1 = 10, so write 0 and carry 1.
-                   The sum is 102, written 102.
+                   The sum is 102.
 
 A product is the sum of the products with each digit of the second number.
 """
@@ -17,7 +17,13 @@ from synthbench.tasks.worked import Sentence, ended, expect, following
 
 _PLACE = Sentence("Digit {} from the right: {} + {} + {} = {}, so write {} and carry {}.")
 _PRODUCT = Sentence("{} * {} = {}, in all {}.")
-_RESULT = Sentence("The {} is {}, written {}.")
+_RESULT = Sentence("The {} is {}.")
+#: How the result is written, by whether zeros are in front of it and by its order.
+_WRITTEN = {
+    (True, "plain"): Sentence("With zeros in front: {}."),
+    (False, "reversed"): Sentence("With its digits reversed: {}."),
+    (True, "reversed"): Sentence("With zeros in front, then reversed: {}."),
+}
 _NOUNS = {"addition": "sum", "multiplication": "product"}
 
 
@@ -38,8 +44,9 @@ def write_steps(task: Addition, question: str) -> Iterator[str]:
             whole += int(a) * part
             yield _PRODUCT(int(a), part, int(a) * part, whole)
     plain = answer(task.variant, "plain", False, a, b)
-    written = answer(task.variant, chosen.order, chosen.zero_padding, a, b)
-    yield _RESULT(_NOUNS[task.variant], plain, written)
+    yield _RESULT(_NOUNS[task.variant], plain)
+    if sentence := _WRITTEN.get((chosen.zero_padding, chosen.order)):
+        yield sentence(answer(task.variant, chosen.order, chosen.zero_padding, a, b))
 
 
 def replay_steps(task: Addition, question: str, steps: Sequence[str]) -> str:
@@ -50,9 +57,13 @@ def replay_steps(task: Addition, question: str, steps: Sequence[str]) -> str:
     is_sum = task.variant == "addition"
     result = _replay_places(a, b, left) if is_sum else _replay_products(a, b, left)
     step = following(left)
-    noun, said, written = _RESULT.read(step)
-    expect(step, (noun, _NOUNS[task.variant]), (said, result))
-    digits = written[::-1] if task.parameters.order == "reversed" else written
+    noun, written = _RESULT.read(step)
+    expect(step, (noun, _NOUNS[task.variant]), (written, result))
+    order = task.parameters.order
+    if sentence := _WRITTEN.get((task.parameters.zero_padding, order)):
+        step = following(left)
+        (written,) = sentence.read(step)
+    digits = written[::-1] if order == "reversed" else written
     padded = max(len(a), len(b)) + 1 if is_sum else len(a) + len(b)
     length = padded if task.parameters.zero_padding else len(result)
     expect(step, (digits, "0" * (length - len(result)) + result))

@@ -26,8 +26,14 @@ class ModularArithmeticSimple(StringFunction):
     """
 
     given = "a calculation with numbers from 0 to 4"
-    asked = "its result modulo 5, calculated strictly from left to right: 1 + 2 * 3 is 3 * 3"
-    program_asked = "its result modulo 5, where * comes before + and -: 1 + 2 * 3 is 1 + 6"
+    asked = (
+        "its result modulo 5, a number from 0 to 4, calculated strictly from left to right: "
+        "1 + 2 * 3 is 3 * 3"
+    )
+    program_asked = (
+        "its result modulo 5, a number from 0 to 4, where * comes before + and -: "
+        "1 + 2 * 3 is 1 + 6"
+    )
     symbols = (*DIGITS, "+", "-", "*")
     answers = DIGITS
     is_digit = True

@@ -56,7 +56,7 @@ class ModularArithmeticBrackets(StringFunction):
     """The value of an expression modulo 5, in which every operation has brackets."""
 
     given = "an expression of numbers from 0 to 4, +, -, * and brackets; a number may have a sign -"
-    asked = "its value modulo 5"
+    asked = "its value modulo 5, a number from 0 to 4"
     symbols = (*DIGITS, "+", "-", "(", ")", "*")
     answers = DIGITS
     is_digit = True

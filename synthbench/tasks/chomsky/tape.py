@@ -66,7 +66,9 @@ class OddsFirst(StringFunction):
     """
 
     asked = "first the digits at the places 1, 3, 5 and so on, then those at 2, 4, 6 and so on"
-    program_asked = "first the digits at the places 2, 4, 6 and so on, then those at 1, 3, 5 ..."
+    program_asked = (
+        "first the digits at the places 2, 4, 6 and so on, then those at 1, 3, 5 and so on"
+    )
 
     def answer(self, x: Strings) -> Strings:
         halves = [x[:, 0::2], x[:, 1::2]]
@@ -77,7 +79,10 @@ class BinaryAddition(StringFunction):
     """The sum of two binary numbers, the least digit first."""
 
     given = "two binary numbers, each with its least significant digit first (0 1 is two)"
-    asked = "their sum, written likewise, without insignificant zeros at its end (but zero is 0)"
+    asked = (
+        "their sum, its least significant digit first, too, without zeros at its end (but zero is "
+        "0)"
+    )
     symbols = ("0", "1", "plus")
     answers = ("0", "1", END)
     shortest = 3
@@ -101,7 +106,10 @@ class BinaryAddition(StringFunction):
 class BinaryMultiplication(BinaryAddition):
     """The product of two binary numbers, the least digit first."""
 
-    asked = "their product, written likewise, without insignificant zeros at its end (zero is 0)"
+    asked = (
+        "their product, its least significant digit first, too, without zeros at its end (but zero "
+        "is 0)"
+    )
     symbols = ("0", "1", "times")
 
     def answer(self, x: Strings) -> Strings:

@@ -173,11 +173,9 @@ class Chomsky(TextTask):
         """The rule of the variant."""
         one = self.function
         asked = (one.program and one.program_asked) or one.asked
-        ended = f", then '{END}' ('{BEHIND}' behind it do not count)" if self.answer.ignored else ""
-        return (
-            f"The line is {one.given}. The answer is {asked}{ended}. If it has several tokens, "
-            "they are separated by spaces."
-        )
+        ended = f", then '{END}'" if self.answer.ignored else ""
+        tokens = "" if one.is_digit else " Its tokens are separated by spaces."
+        return f"The line is {one.given}. The answer is {asked}{ended}.{tokens}"
 
     @property
     def stream(self) -> dict[str, object]:

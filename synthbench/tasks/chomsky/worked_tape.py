@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import zip_longest
 
 from synthbench.tasks.chomsky.worked_regular import Replay, Write
 from synthbench.tasks.chomsky.worked_stack import PLACE, replayed_places
@@ -12,19 +13,25 @@ _STRING = Sentence("The string is {}.")
 _AGAIN = Sentence("Behind it the same again: {}.")
 _HALVES = Sentence("There are {} digits, so each half has {}.")
 _TWIN = Sentence("The ? is at place {}, and in the other half place {} has {}.")
-_ADD = Sentence("place {}: {} + {} + {} = {}, write {} and carry {}.")
-_COLUMN = Sentence(
-    "place {}: the number of products of two 1s is {}, with the carry {} it is {}, write {} and "
-    "carry {}."
-)
+_LEAST_FIRST = "The least significant digit comes first."
+_ADD = Sentence("Place {}: {} + {} and the carry {} are {}, so write {} and carry {}.")
+_DOUBLES = f"{_LEAST_FIRST} So a 0 in front doubles a number."
+_ADDED = Sentence("Digit {} of the second number is 1: {} + {} = {}.")
+_SKIPPED = Sentence("Digit {} of the second number is 0: nothing is added.")
 _WRITTEN = Sentence("Without zeros at the end: {}.")
-_ROOT = Sentence(
-    "{} with {} behind is {}; {} with 01 behind is {}, which is {}, so write {}; left is {}."
+_DOWN = Sentence("From the greatest digit down the number is {}.")
+_PAIRS = Sentence("The root is taken digit by digit, for each pair of digits from the left: {}.")
+_FITS = Sentence(
+    "Bring down {}: the remainder is {}. The root so far, {}, followed by 01, is {}. That is not "
+    "larger, so the next digit is 1, and the remainder is {} - {} = {}."
 )
-_LESS, _MORE = "not more", "more"
+_LARGER = Sentence(
+    "Bring down {}: the remainder is {}. The root so far, {}, followed by 01, is {}. That is "
+    "larger, so the next digit is 0."
+)
 _FROM_BELOW = Sentence("From the last digit to the first: {}.")
-_AT = Sentence("{} is at the places {}: {} times.")
-_NEVER = Sentence("{} is at no place.")
+_AT = Sentence("{} occurs {}, at {}.")
+_NEVER = Sentence("{} does not occur.")
 
 
 # Copies and orders.
@@ -79,7 +86,13 @@ def _replay_odds(x: list[str], steps: Iterator[str], program: bool) -> list[str]
 def _write_sorted(x: list[str], answer: list[str], program: bool) -> Iterator[str]:
     for digit in "01234":
         places = [str(place) for place, symbol in enumerate(x, start=1) if symbol == digit]
-        yield _AT(digit, ", ".join(places), len(places)) if places else _NEVER(digit)
+        yield _AT(digit, *_times(places)) if places else _NEVER(digit)
+
+
+def _times(places: list[str]) -> tuple[str, str]:
+    """The number of places and their names."""
+    many = "" if len(places) == 1 else "s"
+    return f"{len(places)} time{many}", f"place{many} {', '.join(places)}"
 
 
 def _replay_sorted(x: list[str], steps: Iterator[str], program: bool) -> list[str]:
@@ -89,10 +102,9 @@ def _replay_sorted(x: list[str], steps: Iterator[str], program: bool) -> list[st
         if digit not in x:
             expect(step, (_NEVER.read(step)[0], digit))
             continue
-        named, places, times = _AT.read(step)
-        there = ", ".join(str(place + 1) for place in range(len(x)) if x[place] == digit)
-        expect(step, (named, digit), (places, there), (times, x.count(digit)))
-        found += [named] * int(times)
+        there = [str(place + 1) for place in range(len(x)) if x[place] == digit]
+        expect(step, *zip(_AT.read(step), (digit, *_times(there)), strict=True))
+        found += [digit] * x.count(digit)
     return found
 
 
@@ -104,6 +116,7 @@ def _write_sum(x: list[str], answer: list[str], program: bool) -> Iterator[str]:
     one, other = x[:plus], x[plus + 1 :]
     carry, width = 0, max(len(one), len(other))
     written = []
+    yield _LEAST_FIRST
     for place in range(width):
         digits = [number[place] if place < len(number) else "0" for number in (one, other)]
         total = sum(map(int, digits)) + carry
@@ -123,6 +136,8 @@ def _stripped(digits: list[str]) -> str:
 def _replay_sum(x: list[str], steps: Iterator[str], program: bool) -> list[str]:
     one, _, other = "".join(symbol[0] for symbol in x).partition("p")
     width, carry, written = max(len(one), len(other)), "0", ""
+    step = following(steps)
+    expect(step, (step, _LEAST_FIRST))
     pairs = zip(one.ljust(width, "0"), other.ljust(width, "0"), strict=True)
     for place, pair in enumerate(pairs, start=1):
         step = following(steps)
@@ -142,80 +157,107 @@ def _replayed_result(written: str, steps: Iterator[str]) -> list[str]:
 
 
 def _write_product(x: list[str], answer: list[str], program: bool) -> Iterator[str]:
+    """The sum of the first number, doubled for each place, wherever the second has a 1."""
     times = x.index("times")
-    one, other = x[:times], x[times + 1 :]
-    carry, written = 0, []
-    for column in range(len(one) + len(other)):
-        first, last = max(0, column + 1 - len(other)), min(column + 1, len(one))
-        ones = sum(one[place] == other[column - place] == "1" for place in range(first, last))
-        total = ones + carry
-        yield _COLUMN(column + 1, ones, carry, total, total % 2, total // 2)
-        written.append(str(total % 2))
-        carry = total // 2
-    yield _WRITTEN(_stripped(written))
+    number, whole = int("".join(x[:times])[::-1], 2), 0
+    yield _DOUBLES
+    for place, digit in enumerate(x[times + 1 :]):
+        if digit == "0":
+            yield _SKIPPED(place + 1)
+            continue
+        part = number << place
+        yield _ADDED(place + 1, _from_below(whole), _from_below(part), _from_below(whole + part))
+        whole += part
+    yield _WRITTEN(_stripped([*_from_below(whole)]))
+
+
+def _from_below(number: int) -> str:
+    """A binary number, the least digit first."""
+    return f"{number:b}"[::-1]
 
 
 def _replay_product(x: list[str], steps: Iterator[str], program: bool) -> list[str]:
-    """The products of a column are the ones that both numbers have, one of them turned around."""
+    """Each sum is added digit by digit, from its own numbers."""
     one, _, other = "".join(symbol[0] for symbol in x).partition("t")
-    number, turned = int(one[::-1], 2), int(other, 2)
-    carry, written = 0, ""
-    for column in range(len(one) + len(other)):
+    one, whole = one.rstrip("0"), "0"
+    step = following(steps)
+    expect(step, (step, _DOUBLES))
+    for place, digit in enumerate(other, start=1):
         step = following(steps)
-        shift = len(other) - 1 - column
-        common = number & (turned >> shift if shift >= 0 else turned << -shift)
-        place, ones, before, total, digit, rest = map(int, _COLUMN.read(step))
-        expect(step, (place, column + 1), (ones, common.bit_count()), (before, carry))
-        expect(step, (total, ones + before), (2 * rest + digit, total), (digit, total & 1))
-        carry, written = rest, f"{written}{digit}"
-    expect("the last carry", (carry, 0))
-    return _replayed_result(written, steps)
+        if digit == "0":
+            expect(step, (_SKIPPED.read(step)[0], place))
+            continue
+        named, so_far, part, added = _ADDED.read(step)
+        expect(step, (named, place), (so_far, whole))
+        expect(step, (part, "0" * (place - 1) + one if one else "0"))
+        expect(step, (added, _added(so_far, part)))
+        whole = added
+    return _replayed_result(whole, steps)
+
+
+def _added(one: str, other: str) -> str:
+    """The sum of two binary numbers, each with its least digit first."""
+    carry, written = 0, ""
+    for pair in zip_longest(one, other, fillvalue="0"):
+        ones = (pair[0] + pair[1]).count("1") + carry
+        written, carry = written + "0101"[ones], ones // 2
+    return (written + str(carry)).rstrip("0") or "0"
 
 
 def _write_root(x: list[str], answer: list[str], program: bool) -> Iterator[str]:
     """As on paper: two digits are brought down, and the root's next digit is tried."""
+    if not program:
+        yield _LEAST_FIRST
     digits = "".join(x if program else reversed(x))
+    yield _DOWN(digits)
     digits = digits.zfill(len(digits) + len(digits) % 2)
+    pairs = [digits[place : place + 2] for place in range(0, len(digits), 2)]
+    yield _PAIRS(" ".join(pairs))
     root, rest = 0, 0
-    for place in range(0, len(digits), 2):
-        pair = digits[place : place + 2]
+    for pair in pairs:
         brought, tried = 4 * rest + int(pair, 2), 4 * root + 1
+        said = (pair, f"{brought:b}", f"{root:b}", f"{tried:b}")
         fits = tried <= brought
-        left = brought - tried if fits else brought
-        said = _LESS if fits else _MORE
-        yield _ROOT(_binary(rest), pair, _binary(brought), _binary(root), _binary(tried),
-                    said, int(fits), _binary(left))  # fmt: skip
-        root, rest = 2 * root + fits, left
+        rest = brought - tried if fits else brought
+        yield _FITS(*said, said[1], said[3], f"{rest:b}") if fits else _LARGER(*said)
+        root = 2 * root + fits
     if not program:
         yield _FROM_BELOW(" ".join(answer))
 
 
-def _binary(number: int) -> str:
-    return f"{number:b}"
-
-
 def _replay_root(x: list[str], steps: Iterator[str], program: bool) -> list[str]:
-    """Digits behind a number are written behind it; what is left is compared and taken away."""
-    digits = "".join(x if program else x[::-1])
-    digits = "0" * (len(digits) % 2) + digits
-    root, rest = "", "0"
-    for place in range(0, len(digits), 2):
+    """Digits are written behind a number, and a remainder and what was taken are added again."""
+    if not program:
         step = following(steps)
-        before, pair, brought, so_far, tried, said, digit, left = _ROOT.read(step)
-        expect(step, (before, rest), (pair, digits[place : place + 2]))
-        expect(step, (brought, (before + pair).lstrip("0") or "0"))
-        expect(step, (so_far, root.lstrip("0") or "0"), (tried, (so_far + "01").lstrip("0")))
-        more = (len(tried), tried) > (len(brought), brought)
-        taken = 0 if more else int(tried, 2)
-        expect(step, (said, _MORE if more else _LESS), (digit, int(not more)))
-        expect(step, (int(left, 2) + taken, int(brought, 2)), (left, left.lstrip("0") or "0"))
-        root, rest = root + digit, left
+        expect(step, (step, _LEAST_FIRST))
+    digits = "".join(x if program else x[::-1])
+    step = following(steps)
+    expect(step, (_DOWN.read(step)[0], digits))
+    digits = "0" * (len(digits) % 2) + digits
+    step = following(steps)
+    (said_pairs,) = _PAIRS.read(step)
+    expect(step, (said_pairs.replace(" ", ""), digits), ({*map(len, said_pairs.split())}, {2}))
+    root, rest = "", "0"
+    for pair in said_pairs.split():
+        step = following(steps)
+        brought = (rest + pair).lstrip("0") or "0"
+        tried = (root + "01").lstrip("0")
+        said = (pair, brought, root.lstrip("0") or "0", tried)
+        if (len(tried), tried) > (len(brought), brought):
+            expect(step, *zip(_LARGER.read(step), said, strict=True))
+            root, rest = root + "0", brought
+            continue
+        *again, left = _FITS.read(step)
+        expect(step, *zip(again, (*said, brought, tried), strict=True))
+        expect(step, (_added(left[::-1], tried[::-1])[::-1], brought))
+        expect(step, (left, left.lstrip("0") or "0"))
+        root, rest = root + "1", left
     if program:
         return list(root)
     step = following(steps)
-    (said,) = _FROM_BELOW.read(step)
-    expect(step, (said, " ".join(root[::-1])))
-    return said.split()
+    (said_root,) = _FROM_BELOW.read(step)
+    expect(step, (said_root, " ".join(root[::-1])))
+    return said_root.split()
 
 
 STEPS: dict[str, tuple[Write, Replay]] = {
