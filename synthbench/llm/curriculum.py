@@ -12,7 +12,7 @@ from synthbench.llm.mixtures import ROW, TASK, carried, carried_row, check_mixab
 from synthbench.llm.prompts import check_askable
 from synthbench.llm.rewards import rows_of
 from synthbench.llm.scoring import reward_of
-from synthbench.llm.stream_rows import StreamRows
+from synthbench.streaming.rows import StreamRows
 from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.mixture import Mixture, Source, Sources
 from synthbench.tasks.numeric import is_number
@@ -28,8 +28,8 @@ class Curriculum:
 
     It begins at the first level. After every `window` rewards for rows of the current level, it
     moves up if their mean is at least `up`, and down if their mean is at most `down`. The
-    rows of a level are those of `synthbench.streaming.datasets_stream`, so no row is held out. The
-    rows are a pure function of the arguments and the rewards.
+    rows of a level are those of `synthbench.stream`, so no row of train is held out. The rows are
+    a pure function of the arguments and the rewards.
 
     A curriculum lives in one process; each process needs its own.
 
@@ -94,13 +94,16 @@ class Curriculum:
                 f"down={short(down)} and up={short(up)}: expected two numbers, down less than up."
             )
         self._up, self._down, self._window = upper, lower, window
-        self._rows: dict[str, _LevelRows] = {}
+        self._rows: dict[str, StreamRows] = {}
         for level, made in levels.items():
             several = isinstance(made, Mapping | list | tuple) and len(made) > 0
             if not (several or isinstance(made, Task)):
                 raise UsageError(f"Level {level!r} is {short(made)}: expected a task.")
-            self._rows[level] = _LevelRows(Mixture.of(made).map(as_task), split, seed)
+            tasks = Mixture.of(made).map(as_task)
+            _check_texts(tasks)
+            self._rows[level] = StreamRows(tasks, split, seed)
         self._names = list(levels)
+        self._given = dict.fromkeys(self._names, 0)  # how many rows of each level were given
         self._rewards: list[float] = []
         self.level = self._names[0]
 
@@ -108,7 +111,9 @@ class Curriculum:
         """Rows as `prompts` has them, with the column `level`, each of the level at hand."""
         while True:
             level = self.level
-            yield {**next(self._rows[level]), "level": level}
+            rows, number = self._rows[level], self._given[level]
+            self._given[level] += 1
+            yield {**_prompt(rows.tasks, *rows[number]), "level": level}
 
     def dataset(self) -> datasets.IterableDataset:
         """The same rows as an `IterableDataset`, for trainers; it must not be shuffled.
@@ -138,13 +143,15 @@ class Curriculum:
         # Of all levels, since a trainer reads ahead.
         names = [
             "level",
-            *dict.fromkeys(name for rows in self._rows.values() for name in rows.columns),
+            *dict.fromkeys(name for rows in self._rows.values() for name in _columns(rows.tasks)),
         ]
         levels, rewards = [], []
         for completion, row in zip(completions, rows_of(completions, names, columns), strict=True):
             levels.append(level := row.pop("level"))
             check_name("level of this curriculum", level, self._names)
-            rewards.append(self._rows[level].reward(row, completion))
+            tasks = self._rows[level].tasks
+            task, columns = (tasks.parts[0], row) if tasks.is_single else carried_row(row)
+            rewards.append(reward_of(task, columns, completion))
         for level, reward in zip(levels, rewards, strict=True):
             if level == self.level:
                 self._record(reward)
@@ -162,8 +169,7 @@ class Curriculum:
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that `load_state_dict` needs to continue, as JSON values."""
-        given = {level: rows.given for level, rows in self._rows.items()}
-        return {"level": self.level, "rewards": list(self._rewards), "given": given}
+        return {"level": self.level, "rewards": [*self._rewards], "given": {**self._given}}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue where `state_dict` was called, without repeating earlier rows.
@@ -190,8 +196,7 @@ class Curriculum:
         for given in state["given"].values():
             check_whole_number("Rows given", given, least=0)
         self.level, self._rewards = state["level"], list(state["rewards"])
-        for level, given in state["given"].items():
-            self._rows[level].given = given
+        self._given = dict(state["given"])
 
 
 def _at(tasks: Mixture[Task], level: str) -> dict[Source, int]:
@@ -200,40 +205,23 @@ def _at(tasks: Mixture[Task], level: str) -> dict[Source, int]:
     return dict(zip(made, tasks.weights, strict=True))
 
 
-class _LevelRows:
-    """The rows of one level, as an iterator that can be set to any place.
+def _check_texts(tasks: Mixture[Task]) -> None:
+    """Raise a UsageError if the rows of a level cannot be prompts of text."""
+    for task in tasks.parts:
+        check_askable(task)
+        if TEXT not in task.columns:
+            raise UsageError(f"A curriculum needs rows of text, which {task.name!r} does not have.")
+    check_mixable(tasks)
 
-    Attributes:
-        given: how many rows were given; set it to go on elsewhere.
-    """
 
-    def __init__(self, tasks: Mixture[Task], split: str, seed: int | None) -> None:
-        for task in tasks.parts:
-            check_askable(task)
-            if TEXT not in task.columns:
-                raise UsageError(
-                    f"A curriculum needs rows of text, which {task.name!r} does not have."
-                )
-        check_mixable(tasks)
-        self.given = 0
-        self._tasks, self._rows = tasks, StreamRows(tasks, split, seed)
+def _prompt(tasks: Mixture[Task], task: Task, row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of a level as `prompts` has it."""
+    answer = task.answer.format_answer(row[LABEL])
+    asked = {"id": row["id"], "prompt": Conversation(task).messages(row), "answer": answer}
+    columns = {name: row[name] for name in task.columns}
+    return {**asked, **(columns if tasks.is_single else carried(task, row))}
 
-    def __next__(self) -> dict[str, Any]:
-        task, row = self._rows[self.given]
-        self.given += 1
-        answer = task.answer.format_answer(row[LABEL])
-        asked = {"id": row["id"], "prompt": Conversation(task).messages(row), "answer": answer}
-        columns = {name: row[name] for name in task.columns}
-        return {**asked, **(columns if self._tasks.is_single else carried(task, row))}
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns by which answers are judged."""
-        return tuple(self._tasks.parts[0].columns) if self._tasks.is_single else (TASK, ROW)
-
-    def reward(self, row: Mapping[str, Any], completion: Any) -> float:
-        """The reward of a completion for one of the level's rows."""
-        if self._tasks.is_single:
-            return reward_of(self._tasks.parts[0], row, completion)
-        task, columns = carried_row(row)
-        return reward_of(task, columns, completion)
+def _columns(tasks: Mixture[Task]) -> tuple[str, ...]:
+    """The columns by which answers to a level's rows are judged."""
+    return tuple(tasks.parts[0].columns) if tasks.is_single else (TASK, ROW)

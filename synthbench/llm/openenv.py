@@ -22,7 +22,7 @@ from openenv.core.env_server.types import Action, Observation, State
 from synthbench.errors import UsageError
 from synthbench.llm.conversations import question
 from synthbench.llm.scoring import reward_of
-from synthbench.llm.seeded import SeededRows
+from synthbench.llm.seeded import row_of_seed, text_tasks
 from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.mixture import Sources
 from synthbench.tasks.spec import task_spec
@@ -79,7 +79,7 @@ class SynthbenchEnvironment(Environment[SynthbenchAction, SynthbenchObservation,
 
     def __init__(self, task: Sources = "listops", split: str = "train") -> None:
         super().__init__()
-        self._rows = SeededRows(task, split)
+        self._tasks, self._split = text_tasks(task, split), split
         self._asked: tuple[Task, dict[str, Any]] | None = None
         self._state = SynthbenchState()
 
@@ -88,7 +88,7 @@ class SynthbenchEnvironment(Environment[SynthbenchAction, SynthbenchObservation,
     ) -> SynthbenchObservation:
         """Ask the row of a seed; without a seed one at random, which `state` names."""
         seed = secrets.randbits(53) if seed is None else seed
-        task, row = self._asked = self._rows.row(seed)
+        task, row = self._asked = row_of_seed(self._tasks, self._split, seed)
         self._state = SynthbenchState(
             episode_id=episode_id, step_count=0, task=task_spec(task), seed=seed, id=row["id"]
         )

@@ -25,7 +25,7 @@ from synthbench.llm.conversations import TEXT, shown
 from synthbench.llm.mixtures import carried, carried_row
 from synthbench.llm.prompts import check_askable, why_not_text
 from synthbench.llm.scoring import reward_of
-from synthbench.llm.stream_rows import StreamRows
+from synthbench.streaming.rows import StreamRows
 from synthbench.tasks import registry
 from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.mixture import Mixture
@@ -114,7 +114,7 @@ class SynthbenchDataset(ProceduralDataset):
         super().__init__(config=config, seed=config.seed, size=config.size)
         self._task = config.make_task()
         check_askable(self._task)
-        self._rows = StreamRows(Mixture((self._task,), (1,)), config.split, self.seed)
+        self._rows = StreamRows(Mixture.of(self._task), config.split, self.seed)
 
     def __getitem__(self, idx: int) -> dict[str, Any]:
         """The row of this number, from 0.

@@ -1,4 +1,4 @@
-"""Questions by their seeds, for environments that ask one row in each episode."""
+"""Questions by seed, for environments that ask one row in each episode."""
 
 from __future__ import annotations
 
@@ -13,37 +13,32 @@ from synthbench.tasks.base import Task
 from synthbench.tasks.mixture import Mixture, Sources
 
 
-class SeededRows:
-    """The row of each seed, of one task or of several that take turns.
+def text_tasks(task: Sources, split: str) -> Mixture[Task]:
+    """The tasks whose rows an environment asks.
 
     Args:
         task: a task, its name, or several of them with weights, as in `synthbench.llm.prompts`.
         split: name of the split; an evaluation split gives held-out rows.
 
-    Attributes:
-        tasks: the tasks with their weights.
-
     Raises:
         UsageError: an unknown name, or a task whose rows are not texts with one right answer.
     """
+    tasks = Mixture.of(task).map(lambda one: askable_task(one)[0])
+    for one in tasks.parts:
+        if (reason := why_not_text(one)) is not None:
+            raise UsageError(f"Task {one.name!r} cannot be asked as text: {reason}.")
+        one.split(split)
+    check_mixable(tasks)
+    return tasks
 
-    def __init__(self, task: Sources, split: str) -> None:
-        self.tasks = Mixture.of(task).map(lambda one: askable_task(one)[0])
-        for one in self.tasks.parts:
-            if (reason := why_not_text(one)) is not None:
-                raise UsageError(f"Task {one.name!r} cannot be asked as text: {reason}.")
-            one.split(split)
-        check_mixable(self.tasks)
-        self._split = split
 
-    def row(self, seed: int) -> tuple[Task, dict[str, Any]]:
-        """The row of a seed with its task: a pure function of the arguments and the seed.
+def row_of_seed(tasks: Mixture[Task], split: str, seed: int) -> tuple[Task, dict[str, Any]]:
+    """The row of a seed with its task: a pure function of the arguments.
 
-        Raises:
-            UsageError: the seed is not a whole number from 0.
-            ParameterError: the split has no rows.
-        """
-        seed = check_whole_number("Seed", seed, least=0)
-        turns = self.tasks.turns
-        task = self.tasks.parts[turns[seed % len(turns)]]
-        return task, seeded_row(task, self._split, seed)
+    Raises:
+        UsageError: the seed is not a whole number from 0.
+        ParameterError: the split has no rows.
+    """
+    seed = check_whole_number("Seed", seed, least=0)
+    task = tasks.parts[tasks.turns[seed % len(tasks.turns)]]
+    return task, seeded_row(task, split, seed)

@@ -22,7 +22,7 @@ from synthbench.llm.conversations import metadata
 from synthbench.llm.mixtures import check_mixable
 from synthbench.llm.prompts import check_askable, stream_conversation
 from synthbench.llm.scoring import reward_of
-from synthbench.llm.stream_rows import StreamRows
+from synthbench.streaming.rows import StreamRows
 from synthbench.tasks import registry
 from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.images.source_dirs import DEFAULT_DIRS, SourceDirs, use_source_dir

@@ -15,7 +15,7 @@ from synthbench.errors import UsageError
 from synthbench.llm.conversations import question
 from synthbench.llm.mixtures import ROW, TASK, carried_row
 from synthbench.llm.scoring import reward_of
-from synthbench.llm.seeded import SeededRows
+from synthbench.llm.seeded import row_of_seed, text_tasks
 from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.mixture import Sources
 
@@ -32,9 +32,8 @@ class AnswerEnvironment:
     """
 
     def __init__(self, task: Sources, split: str = "train") -> None:
-        self._rows = SeededRows(task, split)
-        tasks = self._rows.tasks
-        self._only = tasks.parts[0] if tasks.is_single else None
+        self._tasks, self._split = text_tasks(task, split), split
+        self._only = self._tasks.parts[0] if self._tasks.is_single else None
         self._asked: tuple[Task, dict[str, Any]] | None = None
         self._reward = 0.0
 
@@ -57,7 +56,7 @@ class AnswerEnvironment:
         elif self._only is not None and columns.get(LABEL) is not None:
             self._asked = self._only, columns
         elif columns.get("seed") is not None:
-            task, row = self._asked = self._rows.row(columns["seed"])
+            task, row = self._asked = row_of_seed(self._tasks, self._split, columns["seed"])
             return question(task, row["text"])
         else:
             names = ", ".join(columns) or "none"

@@ -1,6 +1,6 @@
-"""Fresh rows without end, for NumPy, PyTorch and `datasets`."""
+"""Fresh rows without end, by number: for NumPy, PyTorch and language models."""
 
 from synthbench.streaming.batches import Batches
-from synthbench.streaming.columns import datasets_stream, stream
+from synthbench.streaming.columns import stream
 
-__all__ = ["Batches", "datasets_stream", "stream"]
+__all__ = ["Batches", "stream"]

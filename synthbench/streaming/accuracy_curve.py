@@ -94,6 +94,7 @@ def curve(
     seed: int | None = None,
     tokenizer: PreTrainedTokenizerBase | None = None,
     device: str | None = None,
+    start: bool = False,
 ) -> Curve:
     """The accuracy of a model on fresh held-out rows, by difficulty, with intervals.
 
@@ -120,6 +121,7 @@ def curve(
         seed: of the draws; default: the task's.
         tokenizer: a tokenizer of Transformers, as in `tokens`.
         device: where batches lie, as tensors of PyTorch; default: NumPy arrays.
+        start: whether rows have a start symbol, as in `tokens`.
 
     Returns:
         The scores, which print as a table.
@@ -142,7 +144,7 @@ def curve(
     batch_size = check_whole_number("Batch size", batch_size, least=1)
     if by is not None and by not in made.columns:
         raise unknown_name(f"column of {made.name}", by, made.columns)
-    chosen, on = chosen_form(made, form, tokenizer), checked_device(device)
+    chosen, on = chosen_form(made, form, tokenizer, start), checked_device(device)
     rounds = Rounds(made, split, seed)
     asked = _distinct(rounds, rows)
     columns = {name: one.to_pylist() for name, one in made.rendered(asked.block).items()}

@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol, Self, TypeVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 from synthbench.checks import check_whole_number
@@ -15,6 +16,7 @@ from synthbench.engine.engine import Engine, check_workers
 from synthbench.engine.open import open_engine
 from synthbench.sampling.blocks import KeyedRows
 from synthbench.streaming.rounds import RoundReader, Rounds
+from synthbench.streaming.rows import StreamRows, numbers
 from synthbench.tasks.base import Block
 
 Batch = dict[str, NDArray[Any]]
@@ -31,83 +33,106 @@ class View(Protocol):
 
     compact: bool
 
-    def round(self, rows: KeyedRows) -> Block:
-        """What is kept of a round, as arrays whose first axis counts the rows."""
+    def round(self, part: int, rows: KeyedRows) -> Block:
+        """What is kept of a round of a task, as arrays whose first axis counts the rows."""
 
-    def batch(self, block: Block) -> Any:
-        """A batch, from its rows in `block`, which nobody else uses."""
+    def batch(self, parts: NDArray[np.int64], blocks: Mapping[int, Block]) -> Any:
+        """A batch of rows.
+
+        Args:
+            parts: the index of each row's task.
+            blocks: the rows of each task, in order, which only this batch uses.
+        """
 
 
 class RoundMaker:
-    """Makes what a view keeps of a round; can be sent to another process."""
+    """Makes rounds in another process, as a view shows them or as they were drawn."""
 
-    def __init__(self, rounds: Rounds, view: View) -> None:
-        self._rounds, self._view = rounds, view
+    def __init__(self, rounds: Rounds, view: View, part: int) -> None:
+        self._rounds, self._view, self._part = rounds, view, part
 
-    def __call__(self, number: int) -> Block:
+    def __call__(self, number: int) -> KeyedRows | Block:
         """The round of this number."""
-        return self._view.round(self._rounds.rows(number))
+        rows = self._rounds.rows(number)
+        return self._view.round(self._part, rows) if self._view.compact else rows
+
+    def shown(self, made: Any) -> Block:
+        """The round in this process, as the view shows it."""
+        return made if self._view.compact else self._view.round(self._part, made)
 
 
 class Batches(Iterator[T]):
-    """Endless batches of a stream.
+    """Endless batches of a stream, or of a share of its rows.
 
     `next(batches)` is the next batch, and `batches[n]` is batch `n`, which has the rows
-    `n * batch_size` to `(n + 1) * batch_size - 1` of the stream. Any number of threads may read
-    the same batches; each batch goes to one of them. Pickled and loaded again, in another process,
-    too, they continue where they were.
+    `n * batch_size` to `(n + 1) * batch_size - 1`. Of share `rank`, row `j` is row
+    `j * world_size + rank` of the stream. Any number of threads may read the same batches; each
+    batch goes to one thread. A pickled copy continues at the same batch, in another process, too.
 
     Attributes:
-        start: number of the next batch. The same call with `start=batches.start` continues here.
+        stream: the rows.
+        start: number of the next batch. Set it to continue at another batch.
     """
 
     def __init__(
-        self, rounds: Rounds, view: View, batch_size: int, start: int = 0, workers: int = 1
+        self,
+        stream: StreamRows,
+        view: View,
+        batch_size: int,
+        start: int = 0,
+        workers: int = 1,
+        rank: int = 0,
+        world_size: int = 1,
     ) -> None:
         self._batch_size = check_whole_number("Batch size", batch_size, least=1)
         self.start = check_whole_number("Start", start, least=0)
         self._workers = check_workers(workers)
-        self._rounds, self._view = rounds, view
+        self._share = check_share(rank, world_size)
+        self.stream, self._view = stream, view
         self._lock = threading.Lock()
-        self._reader: RoundReader[Block] | None = None
+        self._readers: list[RoundReader[Block]] | None = None
         self._end: Callable[[], object] = _nothing
 
     def __reduce__(self) -> tuple[Any, ...]:
-        made = (self._rounds, self._view, self._batch_size, self.start, self._workers)
-        return type(self), made
+        made = (self.stream, self._view, self._batch_size, self.start, self._workers)
+        return type(self), (*made, *self._share)
 
     def __iter__(self) -> Self:
         return self
 
     def __next__(self) -> T:
         with self._lock:
-            batch = self._batch(self.start)
+            batch = self._rows(self.start * self._batch_size, self._batch_size)
             self.start += 1
         return batch
 
     def __getitem__(self, number: int) -> T:
         number = check_whole_number("Batch number", number, least=0)
-        with self._lock:
-            return self._batch(number)
+        return self.rows(number * self._batch_size, self._batch_size)
 
     def rows(self, first: int, count: int) -> T:
-        """A batch of `count` rows, at least 1, from row `first` of the stream on."""
+        """A batch of `count` rows, at least 1, from row `first` of the share on."""
         first = check_whole_number("First row", first, least=0)
         count = check_whole_number("Number of rows", count, least=1)
         with self._lock:
             return self._rows(first, count)
 
-    def _batch(self, number: int) -> T:
-        return self._rows(number * self._batch_size, self._batch_size)
+    def take(self, rows: NDArray[np.int64]) -> T:
+        """A batch of any rows, by their ascending numbers in the whole stream."""
+        with self._lock:
+            return self._take(rows)
 
     def _rows(self, first: int, count: int) -> T:
-        reader = self._open()
-        parts = [reader(of).take(rows) for of, rows in self._rounds.slices(first, count)]
-        batch: T = self._view.batch(Block.concatenate(parts))
+        return self._take(numbers(first, count, *self._share))
+
+    def _take(self, rows: NDArray[np.int64]) -> T:
+        parts, pieces = self.stream.pieces(rows, self._open())
+        blocks = {part: Block.concatenate(found) for part, found in pieces.items()}
+        batch: T = self._view.batch(parts, blocks)
         return batch
 
-    def _open(self) -> RoundReader[Block]:
-        if self._reader is None:
+    def _open(self) -> list[RoundReader[Block]]:
+        if self._readers is None:
             engine = Engine(None, 1)
             if self._workers > 1:
                 check_workers(self._workers)  # again: this may be another process, and daemonic
@@ -115,23 +140,34 @@ class Batches(Iterator[T]):
                 engine = stack.enter_context(open_engine(workers=self._workers))
                 # At the end of the program, too, while its threads can still be ended.
                 self._end = weakref.finalize(self, stack.close)
-            if self._view.compact:
-                self._reader = RoundReader(RoundMaker(self._rounds, self._view), engine)
-            else:
-                self._reader = RoundReader(self._rounds.rows, engine, self._view.round)
-        return self._reader
+            makers = [
+                RoundMaker(rounds, self._view, part)
+                for part, rounds in enumerate(self.stream.rounds.parts)
+            ]
+            self._readers = [RoundReader(one, engine, one.shown) for one in makers]
+        return self._readers
 
     def close(self) -> None:
         """End the worker processes; the next batch starts them again."""
         with self._lock:
             self._end()
-            self._reader, self._end = None, _nothing
+            self._readers, self._end = None, _nothing
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+
+def check_share(rank: int, world_size: int) -> tuple[int, int]:
+    """A rank and the number of ranks, as whole numbers.
+
+    Raises:
+        UsageError: a rank that is not below `world_size`, or a number that is not allowed.
+    """
+    world_size = check_whole_number("World size", world_size, least=1)
+    return check_whole_number("Rank", rank, least=0, most=world_size - 1), world_size
 
 
 def _nothing() -> None:

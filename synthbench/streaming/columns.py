@@ -1,43 +1,39 @@
-"""`stream`: endless fresh rows by column, for NumPy and for `datasets`."""
+"""`stream`: endless fresh rows by column, for NumPy."""
 
 from __future__ import annotations
 
 import copy
-import itertools
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from synthbench.sampling.blocks import KeyedRows
 from synthbench.streaming.batches import Batch, Batches
-from synthbench.streaming.rounds import Rounds
+from synthbench.streaming.rows import StreamRows
 from synthbench.tasks.base import Block, Task
-from synthbench.tasks.features import arrow_schema
+from synthbench.tasks.mixture import Mixture
 from synthbench.tasks.registry import as_task
-from synthbench.tasks.row_ids import columns_of, ids
-
-if TYPE_CHECKING:
-    import datasets
+from synthbench.tasks.row_ids import ids
 
 
 class Columns:
-    """Shows rows by column, `id` first."""
+    """Shows the rows of a task by column, `id` first."""
 
     compact = False
 
     def __init__(self, task: Task) -> None:
         self._task = task
 
-    def round(self, rows: KeyedRows) -> Block:
+    def round(self, part: int, rows: KeyedRows) -> Block:
         """All columns of a round; text as objects of `str`."""
         row_ids = ids(rows.fingerprints).to_numpy(zero_copy_only=False)
         return Block({"id": row_ids, **self._task.arrays(rows.block)})
 
-    def batch(self, block: Block) -> Batch:
+    def batch(self, parts: NDArray[np.int64], blocks: Mapping[int, Block]) -> Batch:
         """The columns of a batch; its lists are copies, for the round may show a row again."""
-        return {name: _with_own_lists(column) for name, column in block.columns.items()}
+        return {name: _with_own_lists(column) for name, column in blocks[0].columns.items()}
 
 
 def _with_own_lists(column: NDArray[Any]) -> NDArray[Any]:
@@ -92,52 +88,5 @@ def stream(
         (1, (4, 5))
     """
     made = as_task(task)
-    return Batches(Rounds(made, split, seed), Columns(made), batch_size, start, workers)
-
-
-def datasets_stream(
-    task: str | Task, *, split: str = "train", seed: int | None = None
-) -> datasets.IterableDataset:
-    """`stream` as a `datasets.IterableDataset` of single rows.
-
-    The rows and their order are those of `stream`. The dataset has 5,040 endless shards, so that up
-    to 5,040 machines or workers of a `DataLoader` read different rows.
-
-    Args:
-        task: a task, or the name of one with its defaults.
-        split: as in `stream`, like `seed`.
-        seed: of the draws.
-
-    Returns:
-        An endless dataset of rows as Python values, with the task's features.
-
-    Raises:
-        UsageError: a name that does not exist, or a number that is not allowed.
-        ParameterError: the split has no rows.
-
-    Example:
-        >>> from synthbench.streaming import datasets_stream
-        >>> row = next(iter(datasets_stream("parity", seed=7)))
-        >>> row["label"] == row["c" if (row["a"] + row["b"]) % 2 else "d"]
-        True
-    """
-    import datasets
-
-    source = Rounds(as_task(task), split, seed)
-    schema = arrow_schema(columns_of(source.task))
-    return datasets.IterableDataset.from_generator(
-        _rows_of_rounds,
-        features=datasets.Features.from_arrow_schema(schema),
-        gen_kwargs={"source": source, "shards": list(range(_DATASETS_SHARDS))},
-    )
-
-
-#: Divisible by every number of workers up to 10.
-_DATASETS_SHARDS = 5_040
-
-
-def _rows_of_rounds(source: Rounds, shards: list[int]) -> Iterator[dict[str, Any]]:
-    """The rows of the first shard; it never ends, so the others are not reached."""
-    for number in itertools.count(shards[0] << 32):
-        for batch in source.table(number).to_batches(max_chunksize=1_024):
-            yield from batch.to_pylist()
+    rows = StreamRows(Mixture.of(made), split, seed)
+    return Batches(rows, Columns(made), batch_size, start, workers)

@@ -1,23 +1,24 @@
-"""`tokens`: endless fresh rows as token ids, masks and labels, for whoever trains a model."""
+"""`tokens`: endless fresh rows as token ids, masks and labels, for training loops."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from synthbench.checks import check_whole_number
 from synthbench.errors import UsageError
-from synthbench.streaming.mixed_tokens import MixedTokenBatches
-from synthbench.streaming.rounds import Rounds
+from synthbench.streaming.rows import StreamRows
 from synthbench.streaming.token_batches import (
-    FormView,
     TokenBatches,
+    TokenView,
     checked_device,
     chosen_form,
 )
 from synthbench.tasks.base import Task
 from synthbench.tasks.mixture import Mixture
 from synthbench.tasks.registry import as_task
-from synthbench.tasks.spec import task_spec
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -32,9 +33,11 @@ def tokens(
     seed: int | None = None,
     tokenizer: PreTrainedTokenizerBase | None = None,
     device: str | None = None,
-    start: int = 0,
+    start: int | bool = 0,
     workers: int = 1,
-) -> TokenBatches | MixedTokenBatches:
+    rank: int = 0,
+    world_size: int = 1,
+) -> TokenBatches:
     """Endless batches of fresh rows as tokens: the rows of `stream`, ready for a model.
 
     The forms have the names that Hugging Face gave them:
@@ -61,8 +64,14 @@ def tokens(
         tokenizer: a tokenizer of Transformers, which gives `causal-lm` in its own ids: the row's
             text and a newline, the answer, the end of text.
         device: where to put tensors of PyTorch, such as `cpu` or `cuda`; default: NumPy arrays.
-        start: number of the first batch.
+        start: True for a start symbol before each row, with a token of its own (the tokenizer's
+            `bos_token`) and the label -100. Or a whole number: number of the first batch, as in
+            `stream`; set `batches.start` to have both.
         workers: processes that make rows, as in `stream`.
+        rank: which share of the rows to give, from 0: row `j` of share `rank` is row
+            `j * world_size + rank` of the stream. Processes that train together each take the
+            share of their own rank.
+        world_size: number of shares.
 
     Returns:
         An endless iterator over batches, which can be indexed and pickled. A batch is a dict of
@@ -90,28 +99,32 @@ def tokens(
         [[-100, -100, -100, -100, -100, -100, 11, 14]]
     """
     tasks = Mixture.of(task).map(as_task)
-    place = checked_device(device)
-    if tasks.is_single:
-        (made,) = tasks.parts
-        view = FormView(chosen_form(made, form, tokenizer), place)
-        return TokenBatches(Rounds(made, split, seed), view, batch_size, start, workers)
+    first, symbol = start_of(start)
     common = form if tokenizer is not None else _common_form(tasks, form)
-    parts = tasks.map(
-        lambda one: TokenBatches(
-            Rounds(one, split, seed), FormView(chosen_form(one, common, tokenizer), None),
-            batch_size, 0, workers,
-        )
-    )  # fmt: skip
-    return MixedTokenBatches(parts, list(map(task_spec, tasks.parts)), batch_size, start, place)
+    forms = [chosen_form(one, common, tokenizer, symbol) for one in tasks.parts]
+    view = TokenView(forms, split, checked_device(device))
+    rows = StreamRows(tasks, split, seed)
+    return TokenBatches(rows, view, batch_size, first, workers, rank, world_size)
 
 
-def _common_form(tasks: Mixture[Task], form: str | None) -> str:
-    """The form that is asked for; default: the first that all tasks have.
+def start_of(start: object) -> tuple[int, bool]:
+    """The number of the first batch, and whether rows have a start symbol.
+
+    Raises:
+        UsageError: neither a whole number from 0 nor a truth value.
+    """
+    if isinstance(start, bool | np.bool_):
+        return 0, bool(start)
+    return check_whole_number("Start", start, least=0), False
+
+
+def _common_form(tasks: Mixture[Task], form: str | None) -> str | None:
+    """The form that is asked for; default: the first that all tasks have, None for a single task.
 
     Raises:
         UsageError: the tasks have no form in common.
     """
-    if form is not None:
+    if form is not None or tasks.is_single:
         return form
     first, *others = tasks.parts
     for name in first.forms:

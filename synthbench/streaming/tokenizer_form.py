@@ -25,12 +25,14 @@ class TokenizerForm(CausalLM):
     Args:
         task: the task.
         tokenizer: a tokenizer of Transformers, which has a token for the end of text.
+        start: whether each row begins with the tokenizer's token for the beginning of a text,
+            also if the tokenizer itself does not add the token.
 
     Raises:
-        UsageError: it has no such token, or the task has no answers.
+        UsageError: the tokenizer lacks a token, or the task has no answers.
     """
 
-    def __init__(self, task: TextTask, tokenizer: Any) -> None:
+    def __init__(self, task: TextTask, tokenizer: Any, start: bool = False) -> None:
         super().__init__(task)
         if LABEL not in task.columns:
             raise UsageError(f"Task {task.name!r} has no column {LABEL!r} to answer with.")
@@ -39,10 +41,15 @@ class TokenizerForm(CausalLM):
                 f"tokenizer={type(tokenizer).__name__}: expected a tokenizer of Transformers with "
                 "a token for the end of text (eos_token)."
             )
-        self._tokenizer = tokenizer
+        if start and getattr(tokenizer, "bos_token_id", None) is None:
+            raise UsageError(
+                f"start=True, tokenizer={type(tokenizer).__name__}: this tokenizer has no token "
+                "for the beginning of a text (bos_token); set bos_token, or leave out start=True."
+            )
+        self._tokenizer, self._start = tokenizer, start
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.task, self._tokenizer)
+        return type(self), (self.task, self._tokenizer, self._start)
 
     @functools.cached_property
     def input_tokens(self) -> tuple[str, ...]:
@@ -55,7 +62,7 @@ class TokenizerForm(CausalLM):
         show = self.task.columns["text"].show
         texts = [f"{show(text)}\n" for text in columns["text"].to_pylist()]
         answers = [self.task.answer.format_answer(one) for one in columns[LABEL].to_pylist()]
-        asked = [self._without_end(one) for one in self._tokenizer(texts)["input_ids"]]
+        asked = [self._question(ids) for ids in self._tokenizer(texts)["input_ids"]]
         answered = self._tokenizer(answers, add_special_tokens=False)["input_ids"]
         end = [self._tokenizer.eos_token_id]
         whole = [[*one, *other, *end] for one, other in zip(asked, answered, strict=True)]
@@ -94,10 +101,13 @@ class TokenizerForm(CausalLM):
         texts: list[str] = self._tokenizer.batch_decode(rows, skip_special_tokens=True)
         return texts
 
-    def _without_end(self, ids: list[int]) -> list[int]:
+    def _question(self, ids: list[int]) -> list[int]:
         """The ids of a question without those that a tokenizer puts behind every text."""
         special = {self._tokenizer.eos_token_id, *getattr(self._tokenizer, "all_special_ids", ())}
-        return list(itertools.dropwhile(special.__contains__, reversed(ids)))[::-1]
+        ids = list(itertools.dropwhile(special.__contains__, reversed(ids)))[::-1]
+        if self._start and ids[:1] != [self._tokenizer.bos_token_id]:
+            ids = [self._tokenizer.bos_token_id, *ids]
+        return ids
 
     @property
     def padding(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -12,13 +13,15 @@ from torch.utils.data import default_convert
 from torch.utils.data._utils.collate import default_collate_fn_map
 
 from synthbench.checks import check_whole_number
-from synthbench.engine.engine import Engine
 from synthbench.errors import UsageError
-from synthbench.streaming.batches import View
-from synthbench.streaming.columns import Columns
-from synthbench.streaming.rounds import RoundReader, Rounds
-from synthbench.streaming.token_batches import FormView, chosen_form
-from synthbench.tasks.base import Block, Task, TextTask
+from synthbench.streaming.batches import Batches, check_share
+from synthbench.streaming.columns import stream
+from synthbench.streaming.ranks import accelerate_processes, distributed_ranks, ranks_here
+from synthbench.streaming.rows import StreamRows, check_row
+from synthbench.streaming.token_batches import TokenBatches
+from synthbench.streaming.token_streams import start_of, tokens
+from synthbench.tasks.base import Task, TextTask
+from synthbench.tasks.mixture import Mixture
 from synthbench.tasks.registry import as_task
 from synthbench.text.lines import short
 
@@ -59,14 +62,6 @@ default_collate_fn_map[TorchBatch] = _refuse_to_join
 default_collate_fn_map[TorchRow] = _join
 
 
-class _Tokens(FormView):
-    """Shows rows in a form, in the integers that models of PyTorch expect."""
-
-    def batch(self, block: Block) -> dict[str, Any]:
-        """A batch of int64."""
-        return {name: one.astype(np.int64) for name, one in super().batch(block).items()}
-
-
 #: How many single rows are shown in one step.
 _ROWS_AHEAD = 1_024
 
@@ -80,30 +75,32 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
         DataLoader(TorchStream("listops", batch_size=None), batch_size=32)
 
     Both give the arguments of a Hugging Face model, `model(**batch)`, as int64 tensors. A
-    `DataLoader` that would join whole batches raises UsageError.
+    `DataLoader` that would join whole batches raises UsageError. Batches of several tasks also
+    have `task`, the index of each row's task.
 
     Rows of tasks that are not texts come by column, as in `synthbench.stream`: as tensors whose
     first axis is the batch, or as NumPy arrays if a column is text or has lists of different
     lengths. A structured column (`quadrants` of `composites`) is a dict of its fields, because
     PyTorch has no structured tensors.
 
-    Worker `w` of `n` makes the rounds `w`, `w + n`, ... and cuts them into batches: together the
-    workers give exactly the rows of `synthbench.tokens`, each once. Their order depends on the
-    number of workers alone; without workers it is that of `synthbench.tokens`.
-
-    `state_dict` says which row comes next. After `load_state_dict`, reading continues there without
-    making earlier rounds, also with another batch size. torchdata's `StatefulDataLoader` calls both
-    in every worker; it must have the same number of workers when it resumes.
+    Processes that train together share the rows: rank `r` of `n` reads the rows of
+    `tokens(..., rank=r, world_size=n)`. The workers of a rank's `DataLoader` share the rows of
+    that rank, round by round. Together, all workers of all ranks read each row of `tokens` once.
+    Accelerate and the `Trainer` of Hugging Face share rows themselves. They get the whole stream,
+    as single rows (`batch_size=None`).
 
     Args:
-        task: a task, or the name of one with its defaults.
+        task: a task, the name of a task, or several tasks, as in `synthbench.tokens`.
         split: as in `synthbench.tokens`, like the arguments below.
         form: one of the task's `forms`; default: the first.
         batch_size: rows of a batch; None gives single rows.
         seed: of the draws.
         tokenizer: a tokenizer of Transformers.
-        start: number of the first batch, or of the first row without `batch_size`; workers leave
-            out earlier rows.
+        start: True for a start symbol before each row. Or a whole number: the first batch, or the
+            first row without `batch_size`; workers leave out earlier rows.
+        rank: the rank of this process; default: that of `torch.distributed` if it is initialised,
+            else `RANK` of the environment, else 0.
+        world_size: number of ranks; default: likewise, with `WORLD_SIZE`.
 
     Raises:
         UsageError: a name that does not exist, a number that is not allowed, or a form that the
@@ -123,79 +120,135 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
 
     def __init__(
         self,
-        task: str | Task,
+        task: str | Task | Sequence[str | Task] | Mapping[str | Task, int],
         *,
         split: str = "train",
         form: str | None = None,
         batch_size: int | None = 512,
         seed: int | None = None,
         tokenizer: Any | None = None,
-        start: int = 0,
+        start: int | bool = 0,
+        rank: int | None = None,
+        world_size: int | None = None,
     ) -> None:
         super().__init__()
-        start = check_whole_number("Start", start, least=0)
+        first, symbol = start_of(start)
         if batch_size is not None:
             batch_size = check_whole_number("Batch size", batch_size, least=1)
-        made = as_task(task)
-        self._view: View
-        if isinstance(made, TextTask) or form is not None or tokenizer is not None:
-            self._view = _Tokens(chosen_form(made, form, tokenizer), None)
+        tasks = Mixture.of(task).map(as_task)
+        options: dict[str, Any] = {"split": split, "seed": seed, "batch_size": batch_size or 1}
+        is_text = any(isinstance(one, TextTask) for one in tasks.parts)
+        self._batches: Batches[dict[str, Any]]
+        if is_text or symbol or form is not None or tokenizer is not None:
+            self._batches = tokens(task, form=form, tokenizer=tokenizer, start=symbol, **options)
         else:
-            self._view = Columns(made)
-        self._rounds = Rounds(made, split, seed)
+            self._batches = stream(task, **options)  # type: ignore[arg-type]
+        if (rank is None) != (world_size is None):
+            raise UsageError(f"rank={rank} and world_size={world_size}: give both or neither.")
+        self._ranks = None if rank is None else check_share(rank, world_size)  # type: ignore[arg-type]
         self._batch_size = batch_size
-        self._start = start * (batch_size or 1)  # the number of a row
+        self._start = first * (batch_size or 1)  # the number of a row
         self._next: int | None = None  # of the rows of this process; None: before the first
-        self._loaded: int | None = None
+        self._loaded: dict[str, Any] | None = None
+        # Shared memory: a worker's copy of the stream tells the copy in the main process.
+        self._is_in_workers = _shared(torch.zeros((), dtype=torch.bool))
+
+    @property
+    def _rows(self) -> StreamRows:
+        return self._batches.stream
+
+    def set_epoch(self, epoch: int) -> None:
+        """Note that accelerate shares the rows: its loaders call this before they read.
+
+        Args:
+            epoch: not used, as the stream has no end.
+
+        Raises:
+            UsageError: the stream makes whole batches, or was given ranks of its own.
+        """
+        if accelerate_processes() == 1:
+            return
+        if self._batch_size is not None:
+            raise UsageError(
+                f"TorchStream(batch_size={self._batch_size}): accelerate shares single rows among "
+                "its processes. Write DataLoader(TorchStream(..., batch_size=None), batch_size=N)."
+            )
+        if self._ranks not in (None, (0, 1)):
+            raise UsageError(
+                "TorchStream(rank=..., world_size=...): accelerate shares the rows itself; leave "
+                "out both."
+            )
+        self._ranks = 0, 1
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A worker that is spawned sees neither `torch.distributed` nor accelerate.
+        ranks = self._ranks or (ranks_here() if distributed_ranks() else None)
+        return {**self.__dict__, "_ranks": ranks}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        _shared(self._is_in_workers)  # a copy has memory of its own
 
     def state_dict(self) -> dict[str, Any]:
         """The number of the next row of this process, and everything that the rows depend on.
 
         Returns:
-            `{"next": number, "of": {...}}`, JSON values. Without workers, rows are numbered as in
-            `synthbench.tokens`; the rows of a worker are numbered by themselves.
+            `{"next": number, "of": {...}, "reader": {...}}`, JSON values. Each worker of each rank
+            numbers its rows by itself.
+
+        Raises:
+            UsageError: workers of a `DataLoader` read the stream, and this is another process.
         """
-        number = self._own(self._start, *_turn()) if self._next is None else self._next
-        return {"next": number, "of": self._rounds.to_dict()}
+        reader = self._reader()
+        if not reader["workers"] and self._is_in_workers:
+            raise UsageError(
+                "Workers of a DataLoader read this TorchStream, so that their positions are not "
+                "known here. Use StatefulDataLoader of torchdata, and save its state_dict()."
+            )
+        number = self._own(self._start, reader) if self._next is None else self._next
+        if self._loaded is not None:
+            number = self._loaded["next"]
+        return {"next": number, "of": self._rows.to_dict(), "reader": reader}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue where `state_dict` was called.
 
         Args:
-            state: what `state_dict` returned, in a stream of the same rows.
+            state: what `state_dict` returned, in a stream of the same rows, in the same rank and
+                worker.
 
         Raises:
-            UsageError: `state` is not such a state, or is of a stream of other rows.
+            UsageError: `state` is not such a state, is of a stream of other rows, or of another
+                rank, worker, or number of them.
         """
-        if not isinstance(state, Mapping) or set(state) != {"next", "of"}:
+        if not isinstance(state, Mapping) or set(state) != {"next", "of", "reader"}:
             raise UsageError(f"State {short(state)}: expected what state_dict returns.")
         check_whole_number("State 'next'", state["next"], least=0)
-        mine = self._rounds.to_dict()
-        if state["of"] != mine:
-            of = state["of"] if isinstance(state["of"], Mapping) else {}
-            differ = "; ".join(
-                f"{name} {short(of.get(name))} there, {short(value)} here"
-                for name, value in mine.items()
-                if of.get(name) != value
-            )
-            raise UsageError(f"The state is of another stream ({differ}): use the same arguments.")
-        self._next = self._loaded = state["next"]
+        _check_same(state["of"], self._rows.to_dict())
+        self._check_reader(state)
+        self._loaded = dict(state)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """The batches or rows of this process: all of them, or a worker's share."""
-        turn, turns = _turn()
-        first = self._own(self._start, turn, turns) if self._loaded is None else self._loaded
-        # A loaded state holds for one iterator; later ones begin at `start` again.
-        self._loaded = None
-        reader = RoundReader(self._rounds.rows, Engine(None, 1), self._view.round)
+        """The batches or rows of this process: its share of them."""
+        reader, first = self._reader(), None
+        self._is_in_workers.fill_(reader["workers"] > 0)
+        if self._loaded is not None:
+            self._check_reader(self._loaded)
+            first = self._loaded["next"]
+            # A loaded state holds for one iterator; later ones begin at `start` again.
+            self._loaded = None
+        self._next = self._own(self._start, reader) if first is None else first
+        return self._read(reader, self._next)
+
+    def _read(self, reader: Mapping[str, int], first: int) -> Iterator[dict[str, Any]]:
+        wide = isinstance(self._batches, TokenBatches)
         while True:
             count = self._batch_size or _ROWS_AHEAD
-            parts = [
-                reader(turn + turns * number).take(rows)
-                for number, rows in self._rounds.slices(first, count)
-            ]
-            batch = self._view.batch(Block.concatenate(parts))
-            columns = {name: _fields(column) for name, column in batch.items()}
+            batch = self._batches.take(self._numbers(first, count, reader))
+            columns = {
+                name: column.astype(np.int64) if wide else _fields(column)
+                for name, column in batch.items()
+            }
             if self._batch_size is None:
                 for index in range(count):
                     self._next = first + index + 1
@@ -205,17 +258,75 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
                 yield TorchBatch(columns)
             first += count
 
-    def _own(self, row: int, turn: int, turns: int) -> int:
-        """The number of the first row of a worker that is row number `row` or a later one."""
-        number, index = divmod(row, self._rounds.size)
-        ahead = (turn - number) % turns
-        return (number + ahead) // turns * self._rounds.size + (0 if ahead else index)
+    def _reader(self) -> dict[str, int]:
+        """The rank and the worker of a `DataLoader` that read here, and their numbers."""
+        rank, world_size = self._ranks or ranks_here()
+        worker = torch.utils.data.get_worker_info()
+        number, workers = (worker.id, worker.num_workers) if worker else (0, 0)
+        return {"rank": rank, "world_size": world_size, "worker": number, "workers": workers}
+
+    def _check_reader(self, state: Mapping[str, Any]) -> None:
+        """Check that a state is of this rank and worker, among as many."""
+        here = self._reader()
+        if state["reader"] != here:
+            raise UsageError(
+                f"The state is of {_in_words(state['reader'])}, and {_in_words(here)} reads here. "
+                "Load each state where it was saved, with as many ranks and workers; of workers, "
+                "StatefulDataLoader of torchdata saves and loads the states."
+            )
+
+    def _own(self, row: int, reader: Mapping[str, int]) -> int:
+        """The number, among a worker's own rows, of the rank's row `row` or the next after it."""
+        workers, unit = max(reader["workers"], 1), self._unit(reader)
+        number, index = divmod(row, unit)
+        ahead = (reader["worker"] - number) % workers
+        return (number + ahead) // workers * unit + (0 if ahead else index)
+
+    def _numbers(self, first: int, count: int, reader: Mapping[str, int]) -> NDArray[np.int64]:
+        """The stream's numbers of `count` of a worker's own rows, from row `first` on."""
+        workers, unit = max(reader["workers"], 1), self._unit(reader)
+        check_row((first + count + unit) * workers * reader["world_size"])
+        units, index = np.divmod(first + np.arange(count), unit)
+        rows = (units * workers + reader["worker"]) * unit + index
+        return rows * reader["world_size"] + reader["rank"]
+
+    def _unit(self, reader: Mapping[str, int]) -> int:
+        """The number of a rank's rows that its workers take in turns: whole rounds."""
+        return math.lcm(self._rows.unit, reader["world_size"]) // reader["world_size"]
 
 
-def _turn() -> tuple[int, int]:
-    """The number of this worker of a `DataLoader`, and how many there are."""
-    worker = torch.utils.data.get_worker_info()
-    return (worker.id, worker.num_workers) if worker else (0, 1)
+def _shared(flag: torch.Tensor) -> torch.Tensor:
+    return flag.share_memory_()  # type: ignore[no-untyped-call, no-any-return]
+
+
+def _check_same(there: object, here: Mapping[str, Mapping[str, Any]]) -> None:
+    """Check that a state is of the same rows."""
+    if there == here:
+        return
+    known = there if isinstance(there, Mapping) else {}
+    if len(known) != len(here):
+        raise UsageError(
+            f"The state is of another stream ({len(known)} tasks there, {len(here)} here): use the "
+            "same arguments."
+        )
+    differ = "; ".join(
+        f"{name} {short(of.get(name))} there, {short(value)} here"
+        for part, mine in here.items()
+        for of in [known.get(part, {})]
+        for name, value in mine.items()
+        if of.get(name) != value
+    )
+    raise UsageError(f"The state is of another stream ({differ}): use the same arguments.")
+
+
+def _in_words(reader: Any) -> str:
+    try:
+        ranks = f"rank {reader['rank']} of {reader['world_size']}"
+        if not reader["workers"]:
+            return f"{ranks} without workers"
+        return f"worker {reader['worker']} of {reader['workers']} of {ranks}"
+    except (TypeError, KeyError):
+        return short(reader)
 
 
 def _fields(column: NDArray[Any]) -> Any:

@@ -20,6 +20,7 @@ Batch = dict[str, NDArray[np.int32]]
 NOT_ASKED = -100
 #: The names of the ids that are no tokens of a task.
 PADDING, MASK, SEPARATOR, END = "<pad>", "<mask>", "<separator>", "<end>"
+START = "<start>"
 
 
 class TokenForm(abc.ABC):
@@ -32,6 +33,8 @@ class TokenForm(abc.ABC):
     name: ClassVar[str]
     #: The columns of a dataset that `read_columns` reads; `parse` may take others, too.
     columns: ClassVar[tuple[str, ...]] = ("text", LABEL)
+    #: Whether a model predicts something at each position of `input_ids`.
+    at_positions: ClassVar[bool] = False
     #: The id of the mask at which an answer is read; None in a form without masks.
     mask_id: int | None = None
     #: The ids between a question and its answer, and behind the answer; None in other forms.

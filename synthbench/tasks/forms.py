@@ -62,6 +62,7 @@ class TokenClassification(TokenForm):
     """A class for each token; `labels[i]` is the class of the token `input_ids[i]`."""
 
     name = "token-classification"
+    at_positions = True
 
     @functools.cached_property
     def output_tokens(self) -> tuple[str, ...]:
@@ -163,6 +164,7 @@ class MaskedLM(_LanguageModel):
     """The question, then as many mask tokens as the answer has; read at these, all at once."""
 
     name = "masked-lm"
+    at_positions = True
     specials = (MASK,)
 
     @functools.cached_property

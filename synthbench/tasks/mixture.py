@@ -18,6 +18,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from synthbench.checks import check_whole_number
 from synthbench.errors import UsageError
 from synthbench.tasks.base import Task
@@ -108,11 +111,20 @@ class Mixture(Generic[T]):
             for part, weight in enumerate(self.weights)
         ]
 
-    def place(self, row: int) -> tuple[int, int]:
-        """The number of a row's part, and the number of the row among the part's own rows."""
-        periods, turn = divmod(row, len(self.turns))
-        part = self.turns[turn]
-        return part, periods * self.weights[part] + self.turns[:turn].count(part)
+    def places(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The number of each row's part, and the number of the row among the part's own rows."""
+        parts, earlier = self._turn_arrays
+        periods, turns = np.divmod(rows, len(parts))
+        return parts[turns], periods * np.array(self.weights)[parts[turns]] + earlier[turns]
+
+    @functools.cached_property
+    def _turn_arrays(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The turns, and how many earlier turns the same part has had, int64 `(turns,)`."""
+        turns = np.array(self.turns, np.int64)
+        earlier = np.zeros_like(turns)
+        for part, weight in enumerate(self.weights):
+            earlier[turns == part] = np.arange(weight)
+        return turns, earlier
 
     def whole_rows(self, sizes: Sequence[int]) -> int:
         """The most rows in which the weights hold exactly, if parts have so many rows."""

@@ -300,7 +300,7 @@ def test_lists_of_lists_and_dicts_of_a_round_are_not_given_away():
             "dicts": column({"size": [1]}, None),
         }
     )
-    given = Columns(make_task("parity")).batch(Block.concatenate([kept]))
+    given = Columns(make_task("parity")).batch(np.zeros(2), {0: Block.concatenate([kept])})
     given["lists"][0][1][:] = 7
     given["dicts"][0]["size"].append(7)
     assert kept["lists"][0][1].tolist() == [0, 1, 2]

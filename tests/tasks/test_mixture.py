@@ -3,6 +3,7 @@
 import itertools
 import random
 
+import numpy as np
 import pytest
 
 import synthbench
@@ -30,8 +31,9 @@ def test_at_every_row_each_part_has_its_share_to_within_about_a_row():
 def test_counts_are_those_of_the_turns():
     for mixture in mixtures():
         turns = list(itertools.islice(itertools.cycle(mixture.turns), 100))
-        for row, part in enumerate(turns):
-            assert mixture.place(row) == (part, turns[:row].count(part))
+        parts, own = mixture.places(np.arange(len(turns)))
+        assert parts.tolist() == turns
+        assert own.tolist() == [turns[:row].count(part) for row, part in enumerate(turns)]
         for rows in (0, 1, 7, 100):
             assert mixture.counts(rows) == [
                 turns[:rows].count(part) for part in range(len(mixture.parts))

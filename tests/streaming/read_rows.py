@@ -1,0 +1,118 @@
+"""A program for `torchrun`: each rank writes the rows that it reads in every way asked for.
+
+    torchrun ... read_rows.py OUT WAY ...
+
+A way is the reader (`plain`, `accelerate`, `trainer`), the number of workers, and options.
+"""
+
+import itertools
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import torch
+from torch import distributed
+from torch.utils.data import DataLoader
+
+from synthbench.errors import UsageError
+from synthbench.streaming import rounds
+
+if __name__ in ("__main__", "__mp_main__"):  # the latter in workers that are spawned
+    rounds.ROUND_ROWS = 256
+#: Two rounds, which ranks and workers read together.
+ROWS, BATCH = 512, 32
+
+
+def plain(stream, workers, count, options):
+    context = {"multiprocessing_context": "spawn"} if "spawn" in options else {}
+    loader = DataLoader(stream(batch_size=BATCH), batch_size=None, num_workers=workers, **context)
+    return [batch["input_ids"].tolist() for batch in itertools.islice(loader, count)]
+
+
+def accelerate(stream, workers, count, options):
+    from accelerate import Accelerator
+    from accelerate.utils import DataLoaderConfiguration
+
+    chosen = DataLoaderConfiguration(
+        **sharing(options), use_stateful_dataloader="stateful" in options
+    )
+    accelerator = Accelerator(cpu=True, dataloader_config=chosen)
+    rows = stream(batch_size=BATCH if "whole" in options else None, **ranks(options))
+    size = None if "whole" in options else BATCH
+    loader = DataLoader(rows, batch_size=size, num_workers=workers)
+    if "unprepared" not in options:
+        loader = accelerator.prepare(loader)
+    return [batch["input_ids"].tolist() for batch in itertools.islice(loader, count)]
+
+
+def trainer(stream, workers, count, options):
+    from transformers import Trainer, TrainingArguments
+
+    class Recorder(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight, self.seen = torch.nn.Parameter(torch.zeros(())), []
+
+        def forward(self, input_ids, attention_mask, labels):
+            self.seen.append(input_ids.tolist())
+            return {"loss": self.weight * labels.sum()}
+
+    recorder = Recorder()
+    with tempfile.TemporaryDirectory() as place:
+        arguments = TrainingArguments(
+            place,
+            max_steps=count,
+            per_device_train_batch_size=BATCH,
+            dataloader_num_workers=workers,
+            dataloader_pin_memory=False,
+            accelerator_config=sharing(options),
+            save_strategy="no",
+            report_to=[],
+            use_cpu=True,
+            disable_tqdm=True,
+        )
+        Trainer(recorder, arguments, train_dataset=stream(batch_size=None)).train()
+    return recorder.seen
+
+
+def sharing(options):
+    chosen = {"split_batches": "split" in options}
+    if {"dispatch", "each"} & set(options):
+        chosen["dispatch_batches"] = "dispatch" in options
+    return chosen
+
+
+def ranks(options):
+    return {"rank": 0, "world_size": 1} if "given" in options else {}
+
+
+def main(out, ways):
+    from synthbench.torch_stream import TorchStream
+
+    distributed.init_process_group("gloo")
+    read = {}
+    for way in ways:
+        reader, workers, *options = way.split("-")
+        task = {"listops": 2, "arithmetic": 1} if "mixture" in options else "listops"
+        size = BATCH // distributed.get_world_size() if "split" in options else BATCH
+        count = ROWS // size // distributed.get_world_size()
+
+        def stream(task=task, **arguments):
+            return TorchStream(task, **arguments)
+
+        try:
+            batches = globals()[reader](stream, int(workers), count, options)
+            read[way] = [row for batch in batches for row in batch]
+        except UsageError as error:
+            read[way] = str(error)
+        distributed.barrier()
+    rank = os.environ["RANK"]
+    Path(out, f"{rank}.json").write_text(json.dumps(read), encoding="utf-8")
+    distributed.barrier()
+    distributed.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2:])

@@ -1,0 +1,81 @@
+"""Processes under `torchrun` together read each row of a stream once, with and without workers."""
+
+import collections
+import json
+
+import pytest
+
+import synthbench
+from synthbench.streaming import rounds as streaming
+from tests.streaming.read_rows import ROWS
+from tests.support import ROOT, start
+
+#: How accelerate and the Trainer share rows: `dispatch` reads in one process, `each` in each.
+LIBRARIES = [
+    *("accelerate-0", "accelerate-0-each", "accelerate-2-each", "accelerate-2-dispatch-split"),
+    *("accelerate-0-each-split", "accelerate-0-each-stateful", "accelerate-2-each-stateful-given"),
+    *("trainer-0", "trainer-2-each", "trainer-0-each-split", "trainer-2-dispatch-split"),
+]
+REFUSED = {
+    "accelerate-0-whole": "accelerate shares single rows",
+    "accelerate-0-each-whole": "accelerate shares single rows",
+    "accelerate-0-unprepared": "Read the stream through accelerator.prepare",
+    "accelerate-0-stateful": "also give TorchStream rank=0, world_size=1",
+    "accelerate-2-each-stateful": "also give TorchStream rank=0, world_size=1",
+}
+
+
+def read(folder, ranks, ways):
+    """What each rank has read, by the way in which it was read."""
+    program = ROOT / "tests/streaming/read_rows.py"
+    torchrun = ("-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={ranks}")
+    changes = {"PYTHONWARNINGS": "", "OMP_NUM_THREADS": "1"}
+    done = start(*torchrun, str(program), str(folder), *ways, cwd=folder, **changes)
+    assert done.returncode == 0, done.stderr[-4_000:]
+    found = [json.loads((folder / f"{rank}.json").read_text("utf-8")) for rank in range(ranks)]
+    return {way: [one[way] for one in found] for way in ways}
+
+
+def counted(rows):
+    return collections.Counter(map(tuple, rows))
+
+
+@pytest.fixture
+def expected(monkeypatch):
+    """The rows of two rounds, of one task and of a mixture."""
+    monkeypatch.setattr(streaming, "ROUND_ROWS", 256)
+
+    def rows(way):
+        task = {"listops": 2, "arithmetic": 1} if "mixture" in way else "listops"
+        if "mixture" in way and "-2" in way:  # units of three rounds, of which no worker reads all
+            return None
+        return counted(synthbench.tokens(task, batch_size=ROWS)[0]["input_ids"].tolist())
+
+    return rows
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_ranks_and_workers_together_read_the_rows_of_tokens(ranks, expected, tmp_path):
+    ways = ["plain-0", "plain-2", "plain-2-spawn", "plain-0-mixture", "plain-2-mixture"]
+    for way, shares in read(tmp_path, ranks, ways).items():
+        together = sum(map(counted, shares), collections.Counter())
+        if (rows := expected(way)) is not None:
+            assert together == rows, way
+        else:
+            assert max(together.values()) <= 2
+            assert together.total() == ROWS
+
+
+@pytest.mark.slow
+@pytest.mark.dev
+def test_libraries_that_share_rows_themselves_read_each_row_once(expected, tmp_path):
+    pytest.importorskip("accelerate", reason="accelerate is not installed: the extra dev has it")
+    pytest.importorskip("transformers", reason="transformers is not installed: likewise")
+    pytest.importorskip("torchdata", reason="torchdata is not installed: likewise")
+    found = read(tmp_path, 2, [*LIBRARIES, *REFUSED])
+    for way in LIBRARIES:
+        assert isinstance(found[way][0], list), f"{way}: {found[way]}"
+        assert sum(map(counted, found[way]), collections.Counter()) == expected(way), way
+    for way, said in REFUSED.items():
+        assert all(isinstance(one, str) and said in one for one in found[way]), found[way]
