@@ -150,7 +150,7 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
         self._start = first * (batch_size or 1)  # the number of a row
         self._next: int | None = None  # of the rows of this process; None: before the first
         self._loaded: dict[str, Any] | None = None
-        # Shared memory: a worker's copy of the stream tells the copy in the main process.
+        # Shared memory: a worker sets it, and the main process reads it.
         self._is_in_workers = _shared(torch.zeros((), dtype=torch.bool))
 
     @property
