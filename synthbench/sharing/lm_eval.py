@@ -5,8 +5,10 @@
 A task file gives the model the rule and a few rows of train, and compares its reply with the answer
 in two ways. `tolerant` compares the last number or class name (the last line, if labels are text),
 and `strict` compares the whole reply. Of labels that are sequences tokens are compared, and places
-that nobody asks (`_`) do not count. Beside `exact_match` of all rows there is one of each depth or
-length, such as `exact_match_dependency_depth_7`.
+that nobody asks (`_`) do not count. Answers to checked tasks (`Task.check`) are judged
+by synthbench itself: `tolerant` reads every reply, and `strict` only replies of one line. Beside
+`exact_match` of all rows there is one of each depth or length, such as
+`exact_match_dependency_depth_7`.
 
 Task files have the tags `synthbench_tasks` and `synthbench_TASK_tasks`. The group `synthbench` has
 all tasks with the former: if several exports lie in one directory, the tasks of all of them.
@@ -33,6 +35,7 @@ from synthbench.evaluation.answer_words import word_pattern
 from synthbench.llm.conversations import TEXT
 from synthbench.sharing.parts import BATCH_ROWS, ExportPart
 from synthbench.tasks.base import LABEL, Breakdown
+from synthbench.tasks.spec import task_spec
 
 #: The default split; only its task file has no split in its name.
 SPLIT = "test"
@@ -44,6 +47,7 @@ _ROOM_TOKENS = 512
 _LOADER_FILE = "rows.py"
 _LOADER = '''"""Rows and scores for lm-evaluation-harness: functions that the task files name."""
 
+import json
 import re
 from pathlib import Path
 
@@ -52,7 +56,7 @@ import datasets
 NUMBER = re.compile("[0-9]+|[0-9]{1,3}(,[0-9]{3})+")
 
 
-def load(data_files, names=None, bucket=None, width=0, only=None, sequence=None, **_):
+def load(data_files, names=None, bucket=None, width=0, only=None, sequence=None, task=None, **_):
     """The rows by split, with their answers as text.
 
     Args:
@@ -64,6 +68,7 @@ def load(data_files, names=None, bucket=None, width=0, only=None, sequence=None,
         sequence: of labels that are sequences: the `separator` between their tokens, the `ignored`
             token at positions that are not asked ("" if all are asked), and whether they are a
             `number`.
+        task: the task of synthbench that judges answers; None if they are compared with the label.
     """
     here = Path(__file__).resolve().parent
     places = {split: [str(here / name) for name in files] for split, files in data_files.items()}
@@ -76,6 +81,10 @@ def load(data_files, names=None, bucket=None, width=0, only=None, sequence=None,
         rows[split] = rows[split].add_column("answer", answers)
         for name, value in (sequence or {}).items():
             rows[split] = rows[split].add_column(f"answer_{name}", [value] * len(answers))
+        if task:
+            carried = [json.dumps(row) for row in rows[split].remove_columns("id")]
+            rows[split] = rows[split].add_column("row", carried)
+            rows[split] = rows[split].add_column("task", [task] * len(answers))
         if bucket:
             values = [f"{bucket}_{_band(value, width)}" for value in rows[split][bucket]]
             rows[split] = rows[split].add_column("bucket", values)
@@ -89,7 +98,13 @@ def _band(value, width):
 
 def score(doc, results):
     """1.0 if the filtered reply is the answer, over all rows and over those of its bucket."""
-    right = float(results[0] == doc["answer"] or _is_same(doc, results[0]))
+    if "task" in doc:
+        from synthbench.llm.mixtures import carried_row
+        from synthbench.llm.scoring import reward_of
+
+        right = reward_of(*carried_row(doc), results[0])
+    else:
+        right = float(results[0] == doc["answer"] or _is_same(doc, results[0]))
     return {
         "exact_match": right,
         **({f"exact_match_{doc['bucket']}": right} if "bucket" in doc else {}),
@@ -178,6 +193,12 @@ def task_file(part: ExportPart, shards: dict[str, list[Shard]]) -> dict[str, Any
             "ignored": task.answer.ignored or "",
             "number": task.answer.is_number,
         }
+    tolerant = {"function": "regex", "regex_pattern": pattern, "group_select": -1}
+    strict = {"function": "remove_whitespace"}
+    if task.is_checked:
+        options["task"] = task_spec(task)
+        tolerant = {"function": "regex", "regex_pattern": r"(?s).+"}
+        strict = {"function": "regex", "regex_pattern": r"\A\s*(\S[^\n]*)\s*\Z"}
     if buckets:
         options |= {"bucket": buckets.column, "width": buckets.width}
     if prompts.offset or prompts.limit:
@@ -201,8 +222,8 @@ def task_file(part: ExportPart, shards: dict[str, list[Shard]]) -> dict[str, Any
             "temperature": 0.0,
         },
         "filter_list": [  # `evaluate` reads the first filter from the harness's log
-            _filter("tolerant", function="regex", regex_pattern=pattern, group_select=-1),
-            _filter("strict", function="remove_whitespace"),
+            _filter("tolerant", **tolerant),
+            _filter("strict", **strict),
         ],
         "metric_list": [_metric("exact_match"), *map(_metric, _bucket_metrics(part, buckets))],
         "metadata": {

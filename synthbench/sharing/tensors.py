@@ -40,6 +40,8 @@ def unsupported_reason(task: Task) -> str | None:
     """Why rows of a task cannot be written, None if they can."""
     if "text" in task.columns and task.vocabulary is None:
         return "it does not list the tokens of its texts"
+    if task.is_checked and task.answer.answers == "text" and task.answer.vocabulary is None:
+        return "its labels are free text (declare sequence(tokens) for labels made of tokens)"
     return None
 
 

@@ -38,10 +38,8 @@ def check_checker(task: Task, block: Block) -> Problems:
     if not task.is_checked:
         return []
     rows = plain_rows(task, block.take(slice(0, _JUDGED)))
-    found = [*_refusals(task, rows)]
-    for row in rows[:_ODDLY_ANSWERED]:
-        found += _withstands(task, row)
-    return found or [*_purity(task, rows)]
+    odd = itertools.chain.from_iterable(_withstands(task, row) for row in rows[:_ODDLY_ANSWERED])
+    return [*_purity(task, rows), *_refusals(task, rows), *itertools.islice(odd, 1)]
 
 
 def _refusals(task: Task, rows: list[dict[str, Any]]) -> Iterator[str]:
@@ -88,8 +86,8 @@ def _withstands(task: Task, row: dict[str, Any]) -> Iterator[str]:
 
 
 def _long() -> Iterator[str]:
-    for begin, end in _LONG:
-        for characters in (2_000, MOST_CHARACTERS):
+    for characters in (2_000, 20_000, MOST_CHARACTERS):
+        for begin, end in _LONG:
             times = characters // (len(begin) + len(end) + 1)
             yield begin * times + "1" + end * times
             yield begin * times
