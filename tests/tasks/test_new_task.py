@@ -2,13 +2,14 @@
 
 import os
 import re
+import textwrap
 import tomllib
 
 import pytest
 
 from synthbench.cli.main import _run, commands
 from synthbench.errors import UsageError
-from synthbench.tasks.new_task import write_package
+from synthbench.tasks.new_task import template_text, write_package
 from tests.support import ROOT, run_program, start
 
 
@@ -52,6 +53,19 @@ def test_the_package_is_made_installed_checked_generated_and_verified(tmp_path):
     prose = (tmp_path / "digit-sum" / "src" / "digit_sum" / "card.md").read_text(encoding="utf-8")
     for part in re.split(r"^## .+$", prose, flags=re.MULTILINE):
         assert part.strip() in card
+
+
+@pytest.mark.slow
+def test_the_checked_package_passes_its_own_test_and_check_task(tmp_path):
+    made = run_program("new-task", "sum-pairs", "--checked", cwd=tmp_path)
+    assert (made.returncode, made.stderr) == (0, "")
+    changes = install(tmp_path / "sum-pairs", tmp_path / "site")
+    words = ["-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    tested = start(*words, cwd=tmp_path / "sum-pairs", **changes)
+    assert tested.returncode == 0, tested.stdout + tested.stderr
+    words = ["generate", "sum-pairs", "--preset", "small", "--workers", "1", "--out", "rows"]
+    assert run_program(*words, cwd=tmp_path, **changes).returncode == 0
+    assert run_program("verify", "rows", "--workers", "1", cwd=tmp_path, **changes).returncode == 0
 
 
 @pytest.mark.slow
@@ -115,3 +129,9 @@ def test_a_directory_that_holds_something_is_left_as_it_is(tmp_path, monkeypatch
     assert [path.name for path in (tmp_path / "digit-sum").iterdir()] == ["notes.txt"]
     (tmp_path / "digit-sum" / "notes.txt").unlink()
     assert _run(commands, ["new-task", "digit-sum"]) == 0
+
+
+def test_the_guide_shows_the_check_of_the_template():
+    guide = (ROOT / "docs/pages/guides/add-a-task.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^```text\n(def check\(.*?)^```$", guide, re.DOTALL | re.MULTILINE)
+    assert textwrap.indent(shown, "    ") in template_text("task.py", checked=True)
