@@ -16,7 +16,6 @@ from synthbench.training.forms.rows import Rows
 from synthbench.training.layers.attention import Attention
 from synthbench.training.layers.halting import Halting
 from synthbench.training.models import build
-from synthbench.training.models.blame import line_of
 from synthbench.training.models.causal import sees_what_follows
 from synthbench.training.models.foreign import (
     ForeignMixer,
@@ -148,15 +147,12 @@ _known: weakref.WeakSet[nn.Module] = weakref.WeakSet()
 
 def _check_fresh(model: nn.Module) -> None:
     """Refuse a part from elsewhere that another model has, and may have trained."""
-    parts = [
-        one.layer if isinstance(one, ForeignMixer) else one.model
-        for one in model.modules()
-        if isinstance(one, ForeignMixer | ForeignModel)
-    ]
-    for part in parts:
+    wrappers = [one for one in model.modules() if isinstance(one, ForeignMixer | ForeignModel)]
+    parts = [one.layer if isinstance(one, ForeignMixer) else one.model for one in wrappers]
+    for wrapper, part in zip(wrappers, parts, strict=True):
         if part in _known:
             raise SynthbenchError(
-                f"{line_of(part)}this {type(part).__name__} is in an earlier model, too, so seeds "
+                f"{wrapper.line}this {type(part).__name__} is in an earlier model, too, so seeds "
                 "would share its parameters: make a new one at every call."
             )
     _known.update(parts)

@@ -95,7 +95,8 @@ LINE = r"own\.py, line \d+, "
     [
         ({"layer": f"{OWN}:Shorter"}, LINE + r"forward of Shorter gave float32 \(1, 5, 64\): "
          r"expected states \(1, 6, 64\)"),
-        ({"layer": f"{OWN}:Raising"}, LINE + r"forward\(float32 \(1, 6, 64\)\): RuntimeError"),
+        ({"layer": f"{OWN}:Raising"}, LINE + r"forward of Raising\(float32 \(1, 6, "
+         r"64\)\): RuntimeError"),
         ({"layer": f"{OWN}:NotANumber"}, LINE + "the scores of a row are not finite"),
         ({"layer": f"{OWN}:InPlace"}, LINE + "backward: RuntimeError: one of the variables"),
         ({"layer": f"{OWN}:Cut"}, LINE + "backward: ValueError: no way back"),
@@ -113,7 +114,7 @@ LINE = r"own\.py, line \d+, "
         ({"layer": f"{OWN}:ReadsNumber"}, LINE + "reads of ReadsNumber is 5: expected a tuple"),
         ({"layer": f"{OWN}:ReadsLists"}, LINE + r"reads of ReadsLists is \(\['lengths'\],\)"),
         ({"layer": f"{OWN}:Needing"}, LINE + "Needing needs 'heads'.*--option heads=VALUE"),
-        ({"layer": f"{OWN}:no_module"}, LINE + "no_module makes int: expected an nn.Module"),
+        ({"layer": f"{OWN}:no_module"}, LINE + "no_module makes int 64: expected an nn.Module"),
         ({"layer": f"{OWN}:WithoutWidth"}, LINE + "WithoutWidth takes no width"),
         ({"layer": f"{OWN}:Layr"}, "Did you mean 'Layer'"),
         ({"layer": f"{OWN}:Layer", "options": {"scal": 2}}, "Did you mean 'scale'"),

@@ -202,9 +202,10 @@ def build(name: str, form: Form, sizes: Mapping[str, int], options: Mapping[str,
     if model.kind == "whole":
         return _make(name, made, sizes, chosen)
     if model.kind == "foreign":
-        from synthbench.training.models.foreign import ForeignModel, make_foreign
+        from synthbench.training.models.foreign import MODEL_ARGUMENTS, ForeignModel, make_foreign
 
-        return ForeignModel(make_foreign(made, sizes, chosen), form)  # type: ignore[arg-type]
+        foreign = make_foreign(made, sizes, chosen, MODEL_ARGUMENTS)
+        return ForeignModel(foreign, form, made)  # type: ignore[arg-type]
     from synthbench.training.backbones.heads import TokenModel
 
     one_hot = chosen.get("one_hot") is True
@@ -227,17 +228,16 @@ def _in_blocks(
 ) -> nn.Module:
     """Our blocks around a mixer; each takes the options that its signature has."""
     from synthbench.training.backbones.block import Mixers
-    from synthbench.training.models.foreign import (
-        ForeignMixer,
-        check_width,
-        make_foreign,
+    from synthbench.training.models.foreign import ForeignMixer, make_foreign
+    from synthbench.training.models.made_with import (
         parameters_of,
         takes_all,
+        width_name,
+        with_width,
     )
 
-    check_width(made)
-
-    its = parameters_of(made)[1:]  # without the width
+    named = width_name(made)
+    its = [one for one in parameters_of(made) if one != named]
     ours = [one for one in parameters_of(Mixers) if one not in ("vocabulary", "mixer")]
     for option in options:
         if option not in (*its, *ours) and not takes_all(made):
@@ -254,7 +254,8 @@ def _in_blocks(
             )
         if model.reference.startswith(_OURS):
             return _make(name, functools.partial(made, width, **inputs), read, own)
-        return ForeignMixer(make_foreign(functools.partial(made, width, **inputs), read, own))
+        given = functools.partial(with_width(made, width), **inputs)
+        return ForeignMixer(make_foreign(given, read, own, "width"), made)
 
     vocabulary = {"vocabulary": sizes["vocabulary"]}
     return _make(name, functools.partial(Mixers, mixer=mixer), vocabulary, others)

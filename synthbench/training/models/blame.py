@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
+import os
 import sysconfig
 import traceback
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 #: The most characters of an error's text, and of what a model gave.
 _LONGEST = 200
+#: The most parts of a dict, list or tuple whose shapes are named.
+_MOST_PARTS = 4
 _HERE = __file__.rpartition("synthbench")[0]
 
 
@@ -23,30 +29,62 @@ def blamed(error: BaseException, what: str, file: str | None = None, otherwise: 
     """
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}, line {error.lineno}, {what}: {error.msg}."
+    place = line_in(error, file) or otherwise
+    return f"{place}{what}: {type(error).__name__}: {_one_line(str(error))}"
+
+
+def line_in(error: BaseException, file: str | None = None) -> str:
+    """The last line of the user's code that an error passed, or of one file; empty without any."""
     frames = [
         one
         for one in traceback.extract_tb(error.__traceback__)
         if (one.filename == file if file else _is_theirs(one.filename))
     ]
-    place = f"{frames[-1].filename}, line {frames[-1].lineno}, " if frames else otherwise
-    return f"{place}{what}: {type(error).__name__}: {_one_line(str(error))}"
+    return f"{frames[-1].filename}, line {frames[-1].lineno}, " if frames else ""
 
 
-def line_of(given: Any, method: str = "forward") -> str:
-    """The file and line of a module's method, or of a class or function; empty if unknown."""
-    found = getattr(type(given), method, given)
-    try:
-        _, line = inspect.getsourcelines(found)
-        return f"{inspect.getsourcefile(found)}, line {line}, "
-    except (OSError, TypeError):
-        return ""
+def line_of(given: Any, method: str = "forward", otherwise: Any = None) -> str:
+    """The file and line of a module's method, or of a class or function of the user.
+
+    Args:
+        given: the module, class or function.
+        method: the method of a module.
+        otherwise: a class or function whose line is named if `given` is from a library.
+
+    Returns:
+        The place as it begins an error; empty if neither is the user's.
+    """
+    for found in (getattr(type(given), method, given), otherwise):
+        try:
+            file, (_, line) = inspect.getsourcefile(found), inspect.getsourcelines(found)
+        except (OSError, TypeError):
+            continue
+        if file is not None and _is_theirs(file):
+            return f"{file}, line {line}, "
+    return ""
 
 
 def shape_of(given: Any) -> str:
-    """What a model gave, in words."""
+    """The type of a value and the shapes in it, never the values of tensors."""
     if hasattr(given, "shape") and hasattr(given, "dtype"):
         return f"{str(given.dtype).removeprefix('torch.')} {tuple(given.shape)}"
-    return f"{type(given).__name__} {_one_line(repr(given))}"
+    name = type(given).__name__
+    if isinstance(given, Mapping):
+        parts = [f"{key}: {_type_of(value)}" for key, value in given.items()]
+    elif isinstance(given, list | tuple):
+        parts = [_type_of(value) for value in given]
+    elif dataclasses.is_dataclass(given):
+        fields = (one.name for one in dataclasses.fields(given))
+        parts = [f"{one}: {_type_of(getattr(given, one, None))}" for one in fields]
+    elif given is None or isinstance(given, bool | int | float | str):
+        return f"{name} {_one_line(repr(given))}"
+    else:
+        return f"a value of type {name}"
+    return f"{name} ({', '.join(parts[:_MOST_PARTS])}{', ...' * (len(parts) > _MOST_PARTS)})"
+
+
+def _type_of(value: Any) -> str:
+    return shape_of(value) if hasattr(value, "shape") else type(value).__name__
 
 
 def _one_line(text: str) -> str:
@@ -55,5 +93,7 @@ def _one_line(text: str) -> str:
 
 
 def _is_theirs(file: str) -> bool:
-    installed = sysconfig.get_path("purelib"), sysconfig.get_path("stdlib")
-    return not file.startswith((*installed, f"{_HERE}synthbench", "<"))
+    """True for a file of the user: neither ours nor installed."""
+    installed = (sysconfig.get_path("stdlib"), f"{_HERE}synthbench{os.sep}", "<")
+    is_library = {"site-packages", "dist-packages"} & {*Path(file).parts}
+    return not (is_library or file.startswith(installed))

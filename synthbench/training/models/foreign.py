@@ -21,53 +21,35 @@ from torch import Tensor, nn
 from synthbench.errors import SynthbenchError, unknown_name
 from synthbench.training.backbones.block import CONTEXT
 from synthbench.training.forms.texts import TextForm
-from synthbench.training.models.blame import blamed, line_of, shape_of
+from synthbench.training.models.blame import blamed, line_in, line_of, shape_of
+from synthbench.training.models.made_with import (
+    adapter_for,
+    call_of,
+    function_for,
+    name_of,
+    original_of,
+    parameters_of,
+    signature_of,
+    takes_all,
+)
 from synthbench.training.models.output import Output, Record
 
-
-def parameters_of(made: Callable[..., Any]) -> list[str]:
-    """The names of the arguments of a class or function; without `*args` and `**options`."""
-    return [name for name, one in _signature(made).items() if one.kind not in _ANY]
-
-
-def takes_all(made: Callable[..., Any]) -> bool:
-    """Whether a class or function takes any option."""
-    return any(one.kind is inspect.Parameter.VAR_KEYWORD for one in _signature(made).values())
-
-
-_ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-
-
-def _signature(made: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    return inspect.signature(made).parameters
-
-
-def check_width(made: Callable[..., Any]) -> None:
-    """Check that a layer takes the width of a state as its first argument.
-
-    Raises:
-        SynthbenchError: it takes no argument by its place.
-    """
-    named = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
-    if all(one.kind in named for one in _signature(made).values()):
-        raise SynthbenchError(
-            f"{line_of(made, '')}{getattr(made, '__name__', made)} takes no width: its first "
-            "argument must be the width of a state, as in __init__(self, width)."
-        )
+#: The arguments of a function that makes a model.
+MODEL_ARGUMENTS = "vocabulary, outputs"
 
 
 def make_foreign(
-    made: Callable[..., Any], sizes: Mapping[str, int], options: Mapping[str, Any]
+    made: Callable[..., Any], sizes: Mapping[str, int], options: Mapping[str, Any], arguments: str
 ) -> nn.Module:
     """A module from elsewhere, made with the sizes that it takes and with all options.
+
+    `arguments` are those of a function that an error advises to write.
 
     Raises:
         UsageError: an option that it does not have.
         SynthbenchError: it needs another argument, raises an error, or makes no `nn.Module`.
     """
-    signature = _signature(made)
-    original = getattr(made, "func", made)
-    name = getattr(original, "__name__", str(original))
+    signature, name, original = signature_of(made), name_of(made), original_of(made)
     known = parameters_of(made)
     for option in options:
         if option not in known and not takes_all(made):
@@ -81,21 +63,22 @@ def make_foreign(
     missing = [
         one
         for one, parameter in signature.items()
-        if one not in given
-        and parameter.default is inspect.Parameter.empty
-        and parameter.kind not in _ANY
+        if one in known and one not in given and parameter.default is inspect.Parameter.empty
     ]
+    advice = function_for(made, arguments)
     if missing:
         raise SynthbenchError(
             f"{line_of(original, '')}{name} needs {missing[0]!r}, which is not given: give it as "
             f"--option {missing[0]}=VALUE, or give it a default"
             + (f" (given: {', '.join(given)})." if given else ".")
+            + f" {advice}"
         )
-    with naming(f"{name}({', '.join(f'{one}={value}' for one, value in given.items())})"):
+    with naming(call_of(made, given), line_of(original, ""), advice, always=True):
         built = made(**given)
     if not isinstance(built, nn.Module):
         raise SynthbenchError(
-            f"{line_of(original, '')}{name} makes {type(built).__name__}: expected an nn.Module."
+            f"{line_of(original, '')}{name} makes {shape_of(built)}: expected an nn.Module. "
+            f"{advice}"
         )
     return built
 
@@ -106,11 +89,14 @@ class ForeignModel(nn.Module):
     Args:
         model: `forward(tokens)` or `forward(tokens, lengths)`.
         form: the form of the rows, which knows the shape of the scores.
+        made: the class or function that made it.
     """
 
-    def __init__(self, model: nn.Module, form: TextForm) -> None:
+    def __init__(self, model: nn.Module, form: TextForm, made: Callable[..., Any]) -> None:
         super().__init__()
         self.model = model
+        self.line = line_of(model, otherwise=made)
+        self.advice = adapter_for(made, MODEL_ARGUMENTS)
         self._shape = form.score_shape
         self._takes_lengths = _takes_lengths(model)
 
@@ -126,12 +112,13 @@ class ForeignModel(nn.Module):
         Raises:
             SynthbenchError: the model raises an error, or gives anything else than such scores.
         """
-        what = f"forward({shape_of(inputs)})"
-        with naming(what):
+        what = f"forward of {type(self.model).__name__}({shape_of(inputs)})"
+        with naming(what, self.line, self.advice):
             more = {"lengths": lengths} if self._takes_lengths else {}
             # A copy, since a model may change its input, and a whole split is one batch for good.
             scores = self.model(inputs.clone(), **more)
-        check_output(self.model, scores, self._shape(*inputs.shape), "scores")
+        expected = self._shape(*inputs.shape)
+        check_output(self, self.model, scores, expected, "scores")
         return Output(scores)
 
 
@@ -147,19 +134,23 @@ class ForeignMixer(nn.Module):
     Args:
         layer: `forward(states)`; if it has an attribute `reads`, such as `("lengths",)`, its
             forward pass also gets these by name, see `backbones.block.MixerBlock`.
+        made: the class or function that made it.
     """
 
-    def __init__(self, layer: nn.Module) -> None:
+    def __init__(self, layer: nn.Module, made: Callable[..., Any]) -> None:
         super().__init__()
         self.layer = layer
+        self.line = line_of(layer, otherwise=made)
+        self.advice = adapter_for(made)
         self.reads: tuple[str, ...] = _checked_reads(layer)
 
     def forward(self, states: Tensor, **context: Tensor | None) -> Tensor:
         """States `(rows, width, d_model)` to the same; raises as `ForeignModel.forward`."""
-        with naming(f"forward({shape_of(states)})"):
+        what = f"forward of {type(self.layer).__name__}({shape_of(states)})"
+        with naming(what, self.line, self.advice):
             given = self.layer(states, **context)
         mixed: Tensor = given[0] if isinstance(given, tuple) and given else given
-        check_output(self.layer, mixed, tuple(states.shape), "states")
+        check_output(self, self.layer, mixed, tuple(states.shape), "states")
         return mixed
 
 
@@ -177,18 +168,19 @@ def _checked_reads(layer: nn.Module) -> tuple[str, ...]:
 
 def theirs(model: nn.Module) -> nn.Module | None:
     """The part of a model that is from elsewhere, None if all of it is ours."""
-    for module in model.modules():
-        if isinstance(module, ForeignModel):
-            return module.model
-        if isinstance(module, ForeignMixer):
-            return module.layer
-    return None
+    wrapper = _wrapper(model)
+    return wrapper.model if isinstance(wrapper, ForeignModel) else wrapper and wrapper.layer
+
+
+def _wrapper(model: nn.Module) -> ForeignModel | ForeignMixer | None:
+    wrappers = (one for one in model.modules() if isinstance(one, ForeignModel | ForeignMixer))
+    return next(wrappers, None)
 
 
 def line_of_theirs(model: nn.Module) -> str:
     """The line of the forward pass of the part that is from elsewhere, empty without one."""
-    part = theirs(model)
-    return "" if part is None else line_of(part)
+    wrapper = _wrapper(model)
+    return "" if wrapper is None else wrapper.line
 
 
 @contextlib.contextmanager
@@ -202,12 +194,16 @@ def naming_theirs(model: nn.Module) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def naming(what: str, otherwise: str = "") -> Iterator[None]:
+def naming(
+    what: str, otherwise: str = "", advice: str = "", always: bool = False
+) -> Iterator[None]:
     """Turn errors of code from elsewhere into one that names its line; memory errors pass.
 
     Args:
         what: what is going on.
         otherwise: the line to name if the error comes from none of theirs.
+        advice: text for an error that comes from a library.
+        always: add the advice to an error from the user's own code, too.
 
     Raises:
         SynthbenchError: there was one.
@@ -219,10 +215,17 @@ def naming(what: str, otherwise: str = "") -> Iterator[None]:
     except Exception as error:  # whatever such code raises
         if "allocate memory" in str(error):
             raise
-        raise SynthbenchError(blamed(error, what, otherwise=otherwise)) from error
+        advised = "" if line_in(error) and not always else (advice and f". {advice}")
+        raise SynthbenchError(blamed(error, what, otherwise=otherwise) + advised) from error
 
 
-def check_output(module: nn.Module, given: Any, expected: tuple[int, ...], what: str) -> None:
+def check_output(
+    wrapper: ForeignModel | ForeignMixer,
+    module: nn.Module,
+    given: Any,
+    expected: tuple[int, ...],
+    what: str,
+) -> None:
     """Check what a module gave.
 
     Raises:
@@ -231,6 +234,6 @@ def check_output(module: nn.Module, given: Any, expected: tuple[int, ...], what:
     fits = isinstance(given, Tensor) and given.is_floating_point() and given.shape == expected
     if not fits:
         raise SynthbenchError(
-            f"{line_of(module)}forward of {type(module).__name__} gave {shape_of(given)}: "
-            f"expected {what} {expected}."
+            f"{wrapper.line}forward of {type(module).__name__} gave {shape_of(given)}: "
+            f"expected {what} {expected}. {wrapper.advice}"
         )
