@@ -6,9 +6,9 @@ split, and how many times as long as pyarrow alone the largest takes. Where the 
 process, so that shares mean something) and the rows a second of `stream` and `tokens` are measured
 once.
 
-`python -m benchmarks NAME --help` tells of more: `scaling`, `endurance`, `peers`,
+`python -m benchmarks NAME --help` describes the others: `scaling`, `endurance`, `peers`,
 `prompt_tokens`, `decontaminate`, `solutions`, and for the trainer `floor`, `steps`, `attention`,
-`queue`, `tried`, `hold`, `collect` and `leak`.
+`collect` and `leak`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from synthbench.text.tables import Table, render
 #: Modules by name; those of the trainer need PyTorch.
 MORE = (
     *("scaling", "endurance", "peers", "prompt_tokens", "decontaminate", "solutions"),
-    *("floor", "steps", "attention", "queue", "tried", "hold", "collect", "leak"),
+    *("floor", "steps", "attention", "collect", "leak"),
 )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from synthbench.text.tables import Table
-from synthbench.training.comparison import fit_words
+from synthbench.training.cells import fit_words
 
 
 def beside_paper(

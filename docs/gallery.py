@@ -34,7 +34,7 @@ _ROOT = Path(__file__).parents[1]
 
 def pages() -> Iterator[tuple[str, str]]:
     """Path and Markdown of the index and of every task's page."""
-    comparisons = of_studies(read_comparisons(_ROOT / "examples/results"))
+    comparisons = of_studies(read_comparisons())
     with stand_ins():
         yield "gallery/index.md", index()
         for name in list_tasks():
@@ -220,7 +220,7 @@ def result_section(comparison: Mapping[str, Any]) -> str:
 def charts(comparison: Mapping[str, Any]) -> Iterator[str]:
     """Accuracy by size, depth or length where it was measured, else by training step.
 
-    Models that are not fitted are marked, and those that were not trained to the end not drawn.
+    Models that have not learned their training rows are not drawn.
     """
     task = make_task(comparison["task"], **comparison["data"]["parameters"])
     fitted = drawn_models(comparison)
@@ -290,9 +290,10 @@ def by_step(models: Sequence[Mapping[str, Any]]) -> dict[str, list[Curve]]:
     series: dict[str, list[Curve]] = {}
     for model in models:
         for split in ("test", "validation", *["train"] * (len(models) <= _FEW)):
-            key = f"{split}/accuracy"
-            curves = [run["curve"] for run in model["runs"] if run["curve"]]
-            if curves and key in curves[0][0]:
-                name = f"{model['model']}, {split}"
-                series[name] = [[(one["step"], one[key]) for one in curve] for curve in curves]
+            curves = [
+                [(one["step"], one["accuracy"]) for one in run["curve"] if one["split"] == split]
+                for run in model["runs"]
+            ]
+            if kept := [curve for curve in curves if curve]:
+                series[f"{model['model']}, {split}"] = kept
     return series

@@ -44,7 +44,7 @@ from results import (  # noqa: E402
 )
 from tried import budget_section, tried_section  # noqa: E402
 
-from synthbench.training.trials import read_trials  # noqa: E402
+from synthbench.training.runs import stored_runs  # noqa: E402
 
 #: What users are told of: each public name must have a docstring and an entry in the reference.
 MODULES = [
@@ -146,7 +146,7 @@ def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
 
 @functools.cache
 def _results() -> list[dict[str, Any]]:
-    return read_comparisons(ROOT / "examples/results")
+    return read_comparisons()
 
 
 def results() -> str:
@@ -189,12 +189,12 @@ def contrasts() -> str:
 
 def tried() -> str:
     """Every setting in which a model was trained."""
-    return tried_section(read_trials(ROOT / "examples/results/tried"))
+    return tried_section(stored_runs())
 
 
 def tuning_budget() -> str:
     """How much every model was tuned, for the datasheet."""
-    return budget_section(read_trials(ROOT / "examples/results/tried"))
+    return budget_section(stored_runs())
 
 
 def new_task() -> str:

@@ -12,12 +12,12 @@ from typing import Any
 
 from chance import chance
 from gallery import by_bucket, by_size, charts, curve_anchor, ends
-from results import budget, drawn_models, models_sizes, origin, unfinished
+from results import budget, drawn_models, models_sizes, origin
 from shapes import line, svg, text
 
 from synthbench.tasks.registry import task as make_task
-from synthbench.training.comparison import fit_words, of_one_run
-from synthbench.training.contrasts import NO_SHARES, ONE_RUN
+from synthbench.training.cells import ONE_RUN, fit_words, of_one_run
+from synthbench.training.contrasts import NO_SHARES
 from synthbench.training.paper_size import task_differences
 
 Line = Mapping[str, Any]
@@ -26,7 +26,7 @@ Comparison = Mapping[str, Any]
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 190, 132, 26, 182, 26, 108
 #: From this ratio of the last place to the first, the scale is logarithmic.
 _WIDE = 16
-#: Marks a figure of a single run, as an asterisk does a model that is not fitted.
+#: Marks a figure of a single run.
 _SINGLE = "\u2020"
 #: At most so many columns of a matrix fit on a page.
 _COLUMNS = 15
@@ -89,7 +89,8 @@ def _task_of(key: tuple[str, ...]) -> str:
 def _columns(comparisons: Sequence[Comparison]) -> dict[tuple[str, ...], list[Any]]:
     """Trained models that have an accuracy beyond training, by task, variant, profile and data.
 
-    A model that is named with a learning rate, such as `lstm-0.001`, served to choose one.
+    Models named after a learning rate, such as `lstm-0.001`, and sizes that were searched are left
+    out.
     """
     columns: dict[tuple[str, ...], list[Any]] = {}
     for one in comparisons:
@@ -97,6 +98,7 @@ def _columns(comparisons: Sequence[Comparison]) -> dict[tuple[str, ...], list[An
         for entry in one["models"]:
             known = measure and entry["measures"][measure]["mean"] is not None
             trial = re.search(r"-0\.\d+$", entry["model"])
+            trial = trial or any(run["searched"] for run in entry["runs"])
             if known and not trial and all(run.get("fit") for run in entry["runs"]):
                 data = json.dumps(one["data"]["parameters"], sort_keys=True)
                 key = (one["task"], entry["variant"], one["profile"], data)
@@ -133,11 +135,17 @@ def _column_head(key: tuple[str, ...], columns: Mapping[tuple[str, ...], Any]) -
 
 
 def _cell(comparison: Comparison, entry: Line, curves: str) -> str:
-    """A figure in its colour, with its marks; it leads to the curves, if the variant has any."""
+    """A figure in its colour, with its marks; it leads to the curves, if the variant has any.
+
+    The cell of a model that has not learned its training rows is grey and has no figure, except
+    where Eureka-moments are counted.
+    """
     measure = _beyond(comparison)
     figure = entry["measures"][measure]
     _, *states = fit_words(entry)
     told = [f"{entry['model']} on {comparison['task']}, {entry['variant']}, {measure}", *states]
+    if entry not in drawn_models(comparison):
+        return f'<td class="unlearned" title="{escape("; ".join(told))}"></td>'
     single = of_one_run(figure)
     told += [ONE_RUN] * single
     if figure["published"]:
@@ -146,13 +154,9 @@ def _cell(comparison: Comparison, entry: Line, curves: str) -> str:
     have, runs = sum(value is not None for value in figure["values"]), len(figure["values"])
     share = f" <small>{have}/{runs}</small>" if have < runs else ""
     shown = f'title="{escape("; ".join(told))}">{figure["mean"]:.2f}{mark}{share}'
-    if entry["variant"] in (one["variant"] for one in drawn_models(comparison)):
-        page = curves.format(task=comparison["task"])
-        place = f"{page}#{curve_anchor(comparison, entry['variant'])}"
-        shown = f'<a href="{place}" {shown}</a>'
-    else:
-        shown = f"<span {shown}</span>"
-    return f'<td style="--share: {figure["mean"]:.3f}">{shown}</td>'
+    page = curves.format(task=comparison["task"])
+    place = f"{page}#{curve_anchor(comparison, entry['variant'])}"
+    return f'<td style="--share: {figure["mean"]:.3f}"><a href="{place}" {shown}</a></td>'
 
 
 def _guesses(columns: Mapping[tuple[str, ...], Any]) -> str:
@@ -185,8 +189,7 @@ def _panels_of(comparison: Comparison) -> Iterator[str]:
     """For each variant a heading, and a panel a model."""
     task = make_task(comparison["task"], **comparison["data"]["parameters"])
     for variant in dict.fromkeys(entry["variant"] for entry in comparison["models"]):
-        every = [entry for entry in comparison["models"] if entry["variant"] == variant]
-        models = [entry for entry in every if not unfinished(entry)]
+        models = [entry for entry in drawn_models(comparison) if entry["variant"] == variant]
         curves = by_bucket(models) or by_size(models)
         if not curves:
             continue
@@ -236,8 +239,7 @@ def _panel(
     path = " ".join(f"{across(x):.1f},{up(y):.1f}" for x, y in points)
     parts.append(f'<polyline points="{path}" class="curve-1"/>')
     parts += _published(entry, spans, across, up)
-    _, *states = fit_words(entry)
-    name = entry["model"] + "*" * bool(states) + _SINGLE * (len(entry["runs"]) == 1)
+    name = entry["model"] + _SINGLE * (len(entry["runs"]) == 1)
     kind = "left small strong" if len(name) < _LONG else "left tiny strong"
     parts.append(text(_LEFT - 20, 11, name, kind))
     return svg(_WIDTH, _HEIGHT, parts, f"Accuracy of {entry['model']}")

@@ -18,7 +18,6 @@ from shapes import line
 
 from synthbench.training.train_fit import NOT_FITTED, state_of
 
-_RESULTS = Path(__file__).parents[1] / "examples" / "results"
 _WIDTH, _HEIGHT = 640, 410
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 404, 50, 338
 #: Lengths, in symbols: the first and last that are drawn, and the longest of training.
@@ -71,7 +70,7 @@ def layers() -> dict[str, Mapping[str, Any]]:
     """The lines of the stored results that are drawn, by model."""
     found = {
         entry["model"]: entry
-        for one in read_comparisons(_RESULTS)
+        for one in read_comparisons()
         if (one["task"], one["profile"]) == ("state-tracking", "cpu") and one["study"] in _STUDIES
         for entry in one["models"]
         if entry["variant"] == "Z2"

@@ -1,10 +1,8 @@
-"""The tables of results in the documentation, made from the files that `reproduce` wrote."""
+"""The tables of results in the documentation, made from the table of runs."""
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,69 +11,44 @@ from docs.recipes import differences_table, recipe_differences, without_counterp
 from synthbench.errors import DatasetError
 from synthbench.tasks.registry import list_tasks
 from synthbench.text.tables import Table
-from synthbench.training.cells import cell
-from synthbench.training.comparison import (
+from synthbench.training.cells import (
+    ONE_RUN,
+    cell,
     fit_cell,
     fit_words,
     headings,
     of_one_run,
     ours_and_theirs,
 )
-from synthbench.training.contrast_tables import contrast_cells, evidence, unlike
-from synthbench.training.contrasts import (
-    CONTRASTS,
-    NO_DIFFERENCE,
-    NO_SHARES,
-    NOT_RUN,
-    ONE_RUN,
-    REVERSED,
-    SAME,
-    STATES,
-    Finding,
-    judge,
-)
+from synthbench.training.contrasts import HEAD, contrast_cells, judge
 from synthbench.training.paper_size import (
     at_paper_size,
     other_departures,
     rows_differences,
     task_differences,
 )
-from synthbench.training.recipes import by_rule
 from synthbench.training.recipes.layers import SUITES
-from synthbench.training.train_fit import NOT_FITTED, rises, state_of
-from synthbench.training.trials import doubled, read_trials
-
-#: The kinds of sizes that contrasts are told apart by.
-_PAPER, _RULE, _OTHERS = "at the paper's size", "at a size chosen by a rule", "at other sizes"
-_SIZES = (_PAPER, _RULE, _OTHERS)
-#: The metric that is a share of runs.
-_OF_RUNS = "eureka_ratio"
+from synthbench.training.runs import read_runs, stored
+from synthbench.training.stored import comparisons
+from synthbench.training.train_fit import NOT_FITTED, state_of
 
 
-def read_comparisons(directory: str | Path) -> list[dict[str, Any]]:
-    """All comparisons in a directory, ordered by task; main studies first, then by file name.
-
-    Models have the run of twice the steps that stands among the trials in `tried`, if there is one.
+def read_comparisons(file: Path | None = None) -> list[dict[str, Any]]:
+    """All comparisons of a table of runs, ordered by task; main studies first, then by name.
 
     Raises:
-        DatasetError: there is none, or one cannot be read.
+        DatasetError: the table cannot be read.
     """
-    comparisons = []
-    trials = read_trials(Path(directory) / "tried")
-    for file in sorted(Path(directory).glob("*.json")):
-        try:
-            comparison = json.loads(file.read_text(encoding="utf-8"))
-            comparison["task"], comparison["profile"], comparison["study"]
-            for line in comparison["models"]:
-                if longer := doubled(comparison, line, trials):
-                    line["doubled"] = longer
-        except (ValueError, KeyError, TypeError) as error:
-            raise DatasetError(f"{file} is no comparison of `reproduce`: {error!r}") from None
-        comparisons.append(comparison)
-    if not comparisons:
-        raise DatasetError(f"No results in {str(directory)!r}: it has no .json files.")
     order = list_tasks()
-    return sorted(comparisons, key=lambda one: (order.index(one["task"]), one["study"] != "main"))
+    return sorted(
+        comparisons(read_runs(file or stored())),
+        key=lambda one: (
+            order.index(one["task"]),
+            one["study"] != "main",
+            one["study"],
+            one["profile"],
+        ),
+    )
 
 
 def of_studies(comparisons: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -139,6 +112,8 @@ def sizes(comparison: Mapping[str, Any]) -> str:
         return "The paper's task and sizes" + (f", but for: {other}." if other else ".")
     task, rows = task_differences(comparison), rows_differences(comparison)
     words = f"**Not the paper's task**: {', '.join(task)}." if task else "The paper's task."
+    if any(run["searched"] for line in comparison["models"] for run in line["runs"]):
+        words += " This size was searched for, with the figures of the models in view."
     if rows:
         words += f" Other numbers of rows: {', '.join(rows)}."
     if unlike := dict.fromkeys(f"`{one.setting}`" for one in recipe_differences(comparison)):
@@ -184,129 +159,28 @@ def budget(comparison: Mapping[str, Any]) -> str:
 
 
 def contrasts_section(comparisons: Sequence[Mapping[str, Any]]) -> str:
-    """What our runs say of every contrast of the papers' tables, in Markdown."""
-    by_size: dict[str, list[Mapping[str, Any]]] = {size: [] for size in _SIZES}
-    for comparison in comparisons:
-        by_size[_size(comparison)].append(comparison)
-    found = {size: _findings(group) for size, group in by_size.items() if group}
-    parts = [f"The tables have {len(CONTRASTS)} contrasts."]
-    parts += [_counts(size, findings) for size, findings in found.items()]
-    parts += _undecided([one for findings in found.values() for one in findings.values()])
-    head = ["models", "measure", "paper", *found, "differ in"]
-    tables: dict[str, list[list[str]]] = {}
-    for contrast in CONTRASTS:
-        of_sizes = {size: findings[contrast] for size, findings in found.items()}
-        if any(one.state != NOT_RUN for one in of_sizes.values()):
-            cells = [*contrast_cells(contrast), *map(_finding, of_sizes.values())]
-            tables.setdefault(contrast.table, []).append([*cells, _unlike(of_sizes)])
-    for name, lines in tables.items():
-        table = Table(head, lines).markdown().replace("\n", "\n    ")
-        plural = "s" if len(lines) > 1 else ""
-        parts.append(f'??? note "{name}: {len(lines)} contrast{plural}"\n\n    {table}')
-    return "\n\n".join(parts)
-
-
-def _undecided(findings: Sequence[Finding]) -> list[str]:
-    """The largest differences that no test has told apart, as a sentence, if there are any."""
-    gaps: dict[str, list[float]] = {}
-    for one in findings:
-        metric = one.contrast.metric
-        if one.state == NO_DIFFERENCE and (metric not in NO_SHARES or metric == _OF_RUNS):
-            first, second = (figure.mean for figure in one.figures)
-            kind = "the share of runs with a moment" if metric == _OF_RUNS else "accuracy"
-            gaps.setdefault(kind, []).append(abs(first - second))
-    if not gaps:
-        return []
-    words = [f"{max(found):.2f} in {kind}" for kind, found in sorted(gaps.items())]
-    return [f"Where there is *no difference*, the largest gap is {' and '.join(words)}."]
-
-
-def _size(comparison: Mapping[str, Any]) -> str:
-    """One of `_SIZES`."""
-    if at_paper_size(comparison):
-        return _PAPER
-    return _RULE if comparison["study"] == by_rule.NAME else _OTHERS
-
-
-def _findings(comparisons: Sequence[Mapping[str, Any]]) -> dict[Any, Finding]:
-    """A finding for every contrast: of several comparisons the first that has both models."""
-    found = {one: Finding(one, NOT_RUN) for one in CONTRASTS}
-    for comparison in comparisons:
-        for finding in judge(comparison):
-            if found[finding.contrast].state == NOT_RUN:
-                found[finding.contrast] = finding
-    return found
-
-
-def _counts(title: str, findings: Mapping[Any, Finding]) -> str:
-    """How many contrasts of each table are in which state."""
-    tables: dict[str, Counter[str]] = {}
-    for contrast, finding in findings.items():
-        tables.setdefault(contrast.table, Counter())[finding.state] += 1
-    run = {source: one for source, one in tables.items() if one[NOT_RUN] < one.total()}
-    rest = {source: one for source, one in tables.items() if source not in run}
-    lines = [[source, *(_count(one[state]) for state in STATES)] for source, one in run.items()]
-    if rest:
-        together = sum(rest.values(), Counter())
-        lines.append([f"{len(rest)} other tables", *(_count(together[state]) for state in STATES)])
-    total = sum(tables.values(), Counter())
-    lines.append(["**all**", *(f"**{total[state]}**" for state in STATES)])
-    table = Table([title, *STATES], lines, right=range(1, 1 + len(STATES))).markdown()
-    return "\n\n".join([table, *_alone(findings.values())])
-
-
-def _alone(findings: Iterable[Finding]) -> list[str]:
-    """How many of the contrasts with an order are of the models alone, as a sentence."""
-    ordered = [one for one in findings if one.state in (SAME, REVERSED)]
-    alone = [one for one in ordered if not one.unlike]
-    pairs = len({(one.contrast.task, one.contrast.models) for one in alone})
-    if not ordered:
-        return []
-    words = f"{len(alone)} of the {len(ordered)} that are *same order* or *reversed* compare "
-    words += "the models alone, not whole recipes"
-    return [
-        f"{words} ({pairs} pair{'s' if pairs > 1 else ''} of models)." if alone else f"{words}."
+    """The papers' contrasts between models that have learned their training rows, in Markdown."""
+    lines = [
+        [f"`{one['task']}`", one["profile"], *contrast_cells(finding)]
+        for one in comparisons
+        for finding in judge(one)
+        if finding.p is not None
     ]
-
-
-def _count(number: int) -> str:
-    return str(number) if number else ""
-
-
-def _finding(finding: Finding) -> str:
-    shown = evidence(finding)
-    return finding.state + (f": {shown}" if shown else "")
-
-
-def _unlike(findings: Mapping[str, Finding]) -> str:
-    """What the recipes differ in, at each size at which both models were run."""
-    words = {size: unlike(one) for size, one in findings.items() if unlike(one)}
-    if len(set(words.values())) < 2:
-        return next(iter(words.values()), "")
-    return "; ".join(f"{size} {one}" for size, one in words.items())
+    return Table(["task", "profile", *HEAD], lines).markdown()
 
 
 # Pictures and sentences.
 
 
-def unfinished(line: Mapping[str, Any]) -> bool:
-    """Whether twice the steps have shown that a model was not trained to the end."""
-    longer = line.get("doubled")
-    return bool(longer) and rises(longer)
+def drawn_models(comparison: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The models of a comparison that have learned their training rows. No other is drawn.
 
-
-def drawn_models(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The models of a comparison that are drawn; those that are not fitted say so in their name.
-
-    A model that was not trained to the end is not drawn.
+    A study that counts Eureka-moments shows all of its models.
     """
-    found = []
-    for line in comparison["models"]:
-        if unfinished(line):
-            continue
-        mark = f", {NOT_FITTED}" if state_of(line["runs"]) == NOT_FITTED else ""
-        found.append({**line, "model": line["model"] + mark})
-    return found
+    of_moments = any(one["metric"] == "eureka_ratio" for one in comparison["measures"])
+    return [
+        line for line in comparison["models"] if of_moments or state_of(line["runs"]) != NOT_FITTED
+    ]
 
 
 def figure(comparisons: Sequence[Mapping[str, Any]], name: str) -> str:

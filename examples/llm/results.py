@@ -172,7 +172,7 @@ def fine_tuned(
     learned = (found["train"]["accuracy"],) * 2
     fit = fit_of("accuracy", found["train"]["rows"], learned, learned)
     training = {"steps": len(losses), "batch": batch, "rate": rate, "decay": decay}
-    seen = {"training_rows": len(rows), "losses": losses, "earlier_seconds": earlier}
+    seen = {"training_rows": len(rows), "earlier_seconds": earlier}
     return {**training, **seen, "fit": fit, **found}
 
 

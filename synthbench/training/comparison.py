@@ -4,121 +4,114 @@ from __future__ import annotations
 
 import dataclasses
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from synthbench.generation.planned import PlannedDataset
-from synthbench.tasks.registry import as_tasks, task_from
+from synthbench.tasks.registry import task_from
 from synthbench.text.tables import Table, captioned
-from synthbench.training.cells import cell, heading
-from synthbench.training.contrast_tables import contrasts_markdown, contrasts_notes
-from synthbench.training.contrasts import ONE_RUN, judge
+from synthbench.training.cells import fit_cell, fit_words, headings, ours_and_theirs
+from synthbench.training.contrasts import contrasts_markdown, contrasts_notes, judge
 from synthbench.training.paper_size import data_differences, other_departures
 from synthbench.training.recipes import QUICK_NOTE
 from synthbench.training.recipes.base import Measure, Study
-from synthbench.training.train_fit import FITTED, NOT_FITTED, UNFINISHED, rises
+from synthbench.training.runs import Run, full_parameters
+from synthbench.training.train_fit import FITTED, NOT_FITTED
 
 if TYPE_CHECKING:
     from rich.console import Group
 
-#: A result of `train`, or a part of one, as JSON values.
+#: A comparison, or a part of one, as JSON values.
 Json = Mapping[str, Any]
-#: The entries of a run's result that a comparison keeps.
 _KEPT = (
-    "seed", "steps", "best_step", "steps_per_second", "seconds", "fit", "eureka", "halting",
-    "curve", "commit", "machine",
-)  # fmt: skip
+    *("seed", "steps", "seconds", "machine", "torch", "version", "commit"),
+    *("golden", "note", "searched"),
+)
 
 
-def compare(study: Study, results: Mapping[tuple[str, str], Sequence[Json]]) -> dict[str, Any]:
-    """The results of all runs of a study as JSON values.
+def compare(study: Study, runs: Mapping[tuple[str, str], Sequence[Run]]) -> dict[str, Any]:
+    """The comparison of all runs of a study, as JSON values.
 
-    `results` has the results of `train`, one for each seed, by variant and line of the table.
+    `runs` has rows of the table of runs, one for each seed, by variant and line of the table.
     """
-    study = dataclasses.replace(study, measures=_measures(study, results))
-    (first, *_), *_ = results.values()
-    every = [result for runs in results.values() for result in runs]
-    seconds = sum(result["seconds"] + result["evaluation_seconds"] for result in every)
-    parameters = first["data"]["parameters"]
+    (first, *_), *_ = runs.values()
+    firsts = [_figures(group[0]) for group in runs.values()]
+    study = dataclasses.replace(study, measures=_measures(study, firsts))
+    parameters = full_parameters(first)
     return {
-        "synthbench": first["synthbench"],
+        "synthbench": first["version"],
         "task": study.task,
         "study": study.name,
         "profile": study.profile,
         "title": study.title,
-        "seeds": study.seeds,
+        "seeds": max(map(len, runs.values())),
         "data": {
             "parameters": parameters,
-            "changed": {name: parameters[name] for name in study.parameters},
-            "rows": _rows(study, results),
+            "rows": _rows(study, runs),
             "stream": first["stream"],
         },
-        "precision": first["precision"],
-        "machine": first["machine"],
-        "run_seconds": round(seconds, 1),
+        "precision": first["recipe"].get("precision", "float32"),
+        "run_seconds": round(sum(run["seconds"] for group in runs.values() for run in group), 1),
         "measures": [
             {
                 "name": measure.name,
                 "metric": measure.metric,
                 "headline": measure.headline,
-                "rows": _alike(_count(measure, runs[0]) for runs in results.values()),
+                "rows": _alike({line[measure.name]["rows"] for line in firsts}),
             }
             for measure in study.measures
         ],
-        "models": [
-            _line(study, variant, title, runs) for (variant, title), runs in results.items()
-        ],
+        "models": [_line(study, variant, title, group) for (variant, title), group in runs.items()],
     }
 
 
-def _measures(
-    study: Study, results: Mapping[tuple[str, str], Sequence[Json]]
-) -> tuple[Measure, ...]:
+def _measures(study: Study, lines: Sequence[Mapping[str, Json]]) -> tuple[Measure, ...]:
     """The study's measures; all rows of a split in place of measures on rows that no run had.
 
     A level may have other lengths than the study, so that some measures lack rows.
     """
-    runs = [each[0] for each in results.values()]
     measures: dict[str, Measure] = {}
     for measure in study.measures:
-        if not any(_count(measure, run) for run in runs):
+        if not any(line[measure.name]["rows"] for line in lines):
             measure = dataclasses.replace(measure, name=measure.split, where=None)
         measures.setdefault(measure.name, measure)
     return tuple(measures.values())
 
 
-def _rows(study: Study, results: Mapping[tuple[str, str], Sequence[Json]]) -> dict[str, int]:
+def _rows(study: Study, runs: Mapping[tuple[str, str], Sequence[Run]]) -> dict[str, int]:
     """The rows of splits that the study asks for, or that the runs had where these differ."""
     other: dict[str, int] = {}
-    for (variant, _), (run, *_) in results.items():
-        task = task_from(study.task, variant, run["data"]["parameters"])
+    for (variant, _), (run, *_) in runs.items():
+        task = task_from(study.task, variant, run["parameters"])
         planned = PlannedDataset.sizes(task, study.rows_made)
-        had = run.get("rows") or {name: one["rows"] for name, one in run["splits"].items()}
-        unread = "train" if run["stream"] else ""
-        for split, count in had.items():
-            if count != planned.get(split) and split != unread:
+        for split, count in PlannedDataset.sizes(task, run["rows"]).items():
+            if count != planned[split] and not (run["stream"] and split == "train"):
                 other[split] = min(count, other.get(split, count))  # so many every variant has
     return {**study.rows, **other}
 
 
-def _alike(counts: Iterable[int]) -> int | None:
+def _alike(counts: set[int]) -> int | None:
     """The number that all are, None if they differ."""
-    return next(iter(found)) if len(found := set(counts)) == 1 else None
+    return next(iter(counts)) if len(counts) == 1 else None
 
 
-def _line(study: Study, variant: str, title: str, runs: Sequence[Json]) -> dict[str, Any]:
+def _figures(run: Run) -> dict[str, Json]:
+    return {figure["measure"]: figure for figure in run["figures"]}
+
+
+def _line(study: Study, variant: str, title: str, runs: Sequence[Run]) -> dict[str, Any]:
     """One line of the table, with the runs that it summarises."""
     recipes = [recipe for recipe in study.recipes if recipe.title == title]
-    measures = {}
+    figures, measures = [_figures(run) for run in runs], {}
     for measure in study.measures:
-        values = [figure_of(measure, run) for run in runs]
+        values = [figure[measure.name]["value"] for figure in figures]
         known = [value for value in values if value is not None]
         published = recipes[0].published.get((variant, measure.name))
         measures[measure.name] = {
             "mean": statistics.fmean(known) if known else None,
             "deviation": statistics.stdev(known) if len(known) > 1 else None,  # of a sample
             "values": values,
-            "rows": _count(measure, runs[0]),
+            "rows": figures[0][measure.name]["rows"],
             "published": published and published.to_dict(),
         }
     return {
@@ -127,58 +120,32 @@ def _line(study: Study, variant: str, title: str, runs: Sequence[Json]) -> dict[
         "recipes": [recipe.for_variant(variant).to_dict() for recipe in recipes],
         "model_parameters": runs[0]["model_parameters"],
         "measures": measures,
-        "by_bucket": _by_bucket(study.task, runs),
+        "by_bucket": _by_bucket(runs),
         "runs": [
-            {name: run.get(name) for name in _KEPT}
-            | ({"recipe": run["recipe"]["name"]} if len(recipes) > 1 else {})
+            _run(run) | ({"recipe": run["recipe"].get("name", title)} if len(recipes) > 1 else {})
             for run in runs
         ],
     }
 
 
-def _by_bucket(task: str, runs: Sequence[Json]) -> dict[str, float]:
-    """The mean of the metric that was trained for, by depth, length or size, over all splits."""
-    column = as_tasks(task)[0].bucket_name
-    means: dict[str, list[float]] = {}
+def _run(run: Run) -> dict[str, Any]:
+    fit = {
+        "metric": run["training_metric"],
+        "chosen": run["training"],
+        "learned": run["learned"],
+        "state": FITTED if run["fitted"] else NOT_FITTED,
+    }
+    kept = {name: run[name] for name in _KEPT}
+    return {**kept, "fit": fit if run["training_metric"] else None, "curve": run["curve"]}
+
+
+def _by_bucket(runs: Sequence[Run]) -> dict[str, float]:
+    """The mean of the metric that was trained for, by depth, length or size."""
+    found: dict[str, list[float]] = {}
     for run in runs:
-        metric = run["fit"]["metric"] if run["fit"] else run["metrics"][0]
-        for report in run["splits"].values():
-            for value, score in report["by"].get(column, {}).items():
-                if score[metric] is not None:
-                    means.setdefault(value, []).append(score[metric])
-    return {value: statistics.fmean(found) for value, found in means.items()}
-
-
-def figure_of(measure: Measure, run: Json) -> float | None:
-    """A measure of one run of `train`, None if the run has none."""
-    if measure.metric == "eureka_ratio":
-        return float(run["eureka"] is not None)
-    if measure.metric == "eureka_epoch":
-        return run["eureka"]["epoch"] if run["eureka"] else None
-    if measure.metric == "halting":
-        return run["halting"][measure.split] if run["halting"] else None
-    if measure.metric == "eureka_accuracy" and not run["eureka"]:
-        return None
-    name = "accuracy" if measure.metric == "eureka_accuracy" else measure.metric
-    report = _report(measure, run)
-    metric: float | None = None if report is None else report[name]
-    return metric
-
-
-def _report(measure: Measure, run: Json) -> Json | None:
-    """The score of the rows that a measure is taken on; None if a level has no such rows."""
-    report: Json = run["splits"][measure.split]
-    if measure.where is None:
-        return report
-    column, value = measure.where
-    bucket: Json | None = report["by"][column].get(str(value))
-    return bucket
-
-
-def _count(measure: Measure, run: Json) -> int:
-    """The number of rows that a measure is taken on."""
-    report = _report(measure, run)
-    return 0 if report is None else report["rows"]
+        for bucket, value in (run["buckets"] or {}).items():
+            found.setdefault(bucket, []).append(value)
+    return {bucket: statistics.fmean(values) for bucket, values in found.items()}
 
 
 # Tables.
@@ -204,8 +171,8 @@ def markdown(comparison: Json) -> str:
     table = Table(head, lines, range(len(names), len(head))).markdown()
     notes = [f"- {note}" for note in _notes(comparison)]
     parts = [f"# {comparison['task']}: {comparison['title']}", "", table, "", *notes, ""]
-    if findings := judge(comparison):
-        parts += [contrasts_markdown(findings), ""]
+    if found := contrasts_markdown(judge(comparison)):
+        parts += [found, ""]
     return "\n".join(parts)
 
 
@@ -228,9 +195,9 @@ def comparison_table(comparison: Json) -> Group:
     title = f"{comparison['task']}: {comparison['title']}"
     table = Table(head, lines, range(2, 5), whole=[1], keys=2, apart=len(measures) > 1)
     notes = [f"{state.capitalize()}: {'; '.join(titles)}." for state, titles in remarks.items()]
-    if findings := judge(comparison):
-        notes += contrasts_notes(findings)
-    return captioned(title, table, [*notes, *_notes(comparison)])
+    return captioned(
+        title, table, [*notes, *contrasts_notes(judge(comparison)), *_notes(comparison)]
+    )
 
 
 def _names(comparison: Json) -> list[str]:
@@ -242,19 +209,18 @@ def _names(comparison: Json) -> list[str]:
 def _seconds(model: Json) -> str:
     """The mean time of a model's runs, `-` if there was nothing to train."""
     seconds = statistics.fmean(run["seconds"] for run in model["runs"])
-    if not any(run["steps"] for run in model["runs"]):
-        return "-"
-    return "<1" if seconds < 1 else f"{seconds:,.0f}"
+    shown = "<1" if seconds < 1 else f"{seconds:,.0f}"
+    return shown if any(run["steps"] for run in model["runs"]) else "-"
 
 
 def _notes(comparison: Json) -> list[str]:
     """How the figures were measured."""
     seeds = comparison["seeds"]
+    of_seeds = "one seed" if seeds == 1 else f"mean and standard deviation of {seeds} seeds"
     notes = [
-        f"`{comparison['command']}`: "
-        f"{'one seed' if seeds == 1 else f'mean and standard deviation of {seeds} seeds'}.",
+        f"`{comparison['command']}`: {of_seeds}.",
         f"{made_with(comparison)}.",
-        f"{comparison['precision']}; all runs together {comparison['run_seconds']:,.0f} s.",
+        f"{comparison['precision']}; training of all runs {comparison['run_seconds']:,.0f} s.",
     ]
     if comparison["profile"] == "quick":
         notes.insert(0, QUICK_NOTE)
@@ -264,71 +230,11 @@ def _notes(comparison: Json) -> list[str]:
 
 
 def made_with(comparison: Json) -> str:
-    """The machine and the code that the runs were made with; all of them, if there are several.
-
-    Files of older versions name the machine of the first run, and no commit.
-    """
+    """The machines and the code of all runs."""
     found: dict[str, None] = {}
     for run in (run for model in comparison["models"] for run in model["runs"]):
-        machine = run.get("machine") or comparison["machine"]
-        code, _, dirty = (run.get("commit") or "").partition("-")
-        words = f"{machine['gpu'] or machine['processor']}, PyTorch {machine['torch']}, "
-        words += f"synthbench {run.get('synthbench') or comparison['synthbench']}"
+        code, _, dirty = (run["commit"] or "").partition("-")
+        words = f"{run['machine']}, PyTorch {run['torch']}, synthbench {run['version']}"
         words += f" at commit {code[:7]}" if code else ""
         found[words + (" with changes" if dirty else "")] = None
     return "; ".join(found)
-
-
-def headings(measure: Json, comparison: Json) -> list[str]:
-    """The heading of a measure's column, and of the paper's beside it if it has any figure."""
-    published = (model["measures"][measure["name"]]["published"] for model in comparison["models"])
-    return [heading(measure), *["paper"] * any(published)]
-
-
-def of_one_run(figure: Json) -> bool:
-    """Whether a single run has this figure, so that nothing is known of its spread."""
-    return sum(value is not None for value in figure["values"]) == 1
-
-
-def ours_and_theirs(measure: Json, model: Json) -> tuple[str, str]:
-    """A model's figure for a measure and the paper's, as tables show them.
-
-    Ours says so if one of several runs has it.
-    """
-    figure = model["measures"][measure["name"]]
-    published = figure["published"]
-    ours = cell(measure["metric"], figure, len(figure["values"]))
-    if len(figure["values"]) > 1 and of_one_run(figure):
-        ours += f" ({ONE_RUN})"
-    return ours, cell(measure["metric"], published, published and published["runs"])
-
-
-def fit_cell(model: Json) -> str:
-    """How well a model's runs have learned their training rows; empty if they learned nothing."""
-    return ", ".join(fit_words(model))
-
-
-def fit_words(model: Json) -> list[str]:
-    """The figure of `fit_cell`, then remarks if not all runs are fitted.
-
-    `model` may have the result of a run of twice the steps as `doubled`, with its `steps`, the
-    share of training rows that it and the shorter run (`single`) have learned, and whether it was
-    trained on `other_rows`.
-    """
-    fits = [run["fit"] for run in model["runs"] if run["fit"]]
-    if not fits:
-        return [""]
-    metric, runs = fits[0]["metric"], len(fits)
-    figure = {"mean": statistics.fmean(fit["chosen"] for fit in fits), "deviation": None}
-    words = [cell(metric, figure, None)]
-    if unfitted := sum(fit["state"] != FITTED for fit in fits):
-        which = "" if unfitted == runs else f"{unfitted} of {runs} "
-        seen = ""
-        if longer := model.get("doubled"):
-            single, double = longer["single"], longer["doubled"]
-            remark = f" {UNFINISHED}" * rises(longer) + " on other rows" * longer["other_rows"]
-            seed = f"one seed{remark}{', share of the variance' * (metric == 'mse')}"
-            seen = f" ({seed}: {single:.3f}, in {longer['steps']:,} steps {double:.3f})"
-        steps = max(run["steps"] for run in model["runs"])
-        words.append(f"{which}{NOT_FITTED} in {steps:,} steps{seen}")
-    return words

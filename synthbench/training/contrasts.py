@@ -1,20 +1,19 @@
-"""Contrasts of the papers, derived from their tables, and what our runs say of each.
+"""Contrasts of the papers, derived from their tables, and our results for each.
 
 A contrast is a pair of models of one published table whose figures on one measure differ: by at
 least the larger of their deviations, or by more than `LEAST` where the paper gives none. A figure
-of one published run makes none, because nothing is known of its spread. Nobody picks them.
-
-`synthbench reproduce` and the page of results print them.
+of one published run makes none, because nothing is known of its spread.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from synthbench.training.models import MODELS
+from synthbench.text.tables import Table
+from synthbench.training.cells import ONE_RUN, cell
 from synthbench.training.recipes import STUDIES
 from synthbench.training.recipes.base import Published, Study
 from synthbench.training.significance import LEVEL, MeanOfRuns, fisher, holm, welch
@@ -30,13 +29,9 @@ _RUNS, _EXACT_RUNS = 3, 20
 _MOMENTS = ("eureka_ratio", "eureka_epoch")
 #: Metrics that are no share of rows.
 NO_SHARES = (*_MOMENTS, "mse", "distance", "halting")
-#: Fields of a recipe that do not change what is learned.
-_NAMES = ("name", "model", "options", "log_gradients")
 
 SAME, REVERSED, NO_DIFFERENCE = "same order", "reversed", "no difference"
-UNFITTED, TOO_FEW, ONE_RUN, NOT_RUN = NOT_FITTED, "too few runs", "one run", "not run"
-#: What our runs may say of a contrast, best known first.
-STATES = (SAME, REVERSED, NO_DIFFERENCE, UNFITTED, TOO_FEW, ONE_RUN, NOT_RUN)
+UNFITTED, TOO_FEW = NOT_FITTED, "too few runs"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,26 +66,22 @@ class Contrast:
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """What the runs of one comparison say of a contrast.
+    """The result of one comparison for a contrast.
 
     Attributes:
         contrast: the paper's.
-        state: one of `STATES`.
-        profile: the profile of the runs; empty if there are none.
-        figures: our figures in the order of the contrast's models; empty if one is not there.
-        p: the chance of a difference as large if there were none, corrected by Holm's procedure for
-            the contrasts of one table; None if it was not tested.
-        unlike: in what the recipes differ besides the models; empty if in nothing.
-        parameters: the number of parameters of either model; 0 if there are no runs.
+        state: the verdict, such as `same order`.
+        figures: our figures in the order of the contrast's models, as tables show them.
+        means: the same with the value of each run.
+        p: the p-value of their difference, corrected by Holm's procedure for the contrasts of one
+            table; None if it was not tested.
     """
 
     contrast: Contrast
     state: str
-    profile: str = ""
-    figures: tuple[MeanOfRuns, ...] = ()
+    figures: tuple[str, str]
+    means: tuple[MeanOfRuns, MeanOfRuns]
     p: float | None = None
-    unlike: tuple[str, ...] = ()
-    parameters: tuple[int, int] = (0, 0)
 
 
 def derive(studies: Iterable[Study]) -> tuple[Contrast, ...]:
@@ -122,10 +113,9 @@ CONTRASTS = derive(study for study in STUDIES if study.profile == "paper")
 
 
 def judge(comparison: Mapping[str, Any]) -> list[Finding]:
-    """What a comparison of `reproduce` says of every contrast of its task and study.
+    """Our results for every contrast whose two models a comparison of `reproduce` has.
 
-    A study that the paper does not have is held against the paper's main one, as far as its models
-    stand there.
+    A study that the paper does not have is compared with the paper's main study.
 
     Means over seeds are compared by Welch's test, numbers of runs by Fisher's exact test; both are
     two-sided and corrected for the number of contrasts of one table that were run (Holm). A model
@@ -136,50 +126,41 @@ def judge(comparison: Mapping[str, Any]) -> list[Finding]:
     of_task = [one for one in CONTRASTS if one.task == comparison["task"]]
     of_paper = comparison["study"] in {one.study for one in of_task}
     study = comparison["study"] if of_paper else "main"
-    findings = [_compare(one, comparison) for one in of_task if one.study == study]
-    findings = [one for one in findings if of_paper or one.state != NOT_RUN]
+    every = (_compare(one, comparison) for one in of_task if one.study == study)
+    findings = [one for one in every if one is not None]
     for table in dict.fromkeys(one.contrast.table for one in findings):
         places = [place for place, one in enumerate(findings) if one.contrast.table == table]
         tested = [place for place in places if findings[place].p is not None]
-        run = sum(findings[place].state != NOT_RUN for place in places)
         chances = [p for place in tested if (p := findings[place].p) is not None]
-        corrected = holm(chances, run - len(chances))
+        corrected = holm(chances, len(places) - len(chances))
         for place, p in zip(tested, corrected, strict=True):
-            first, second = (figure.mean for figure in findings[place].figures)
+            first, second = (figure.mean for figure in findings[place].means)
             order = SAME if first > second else REVERSED
             state = order if p < LEVEL else NO_DIFFERENCE
             findings[place] = dataclasses.replace(findings[place], p=p, state=state)
     return findings
 
 
-def _compare(contrast: Contrast, comparison: Mapping[str, Any]) -> Finding:
-    """A finding whose p is not yet corrected and whose state is that of figures without order."""
-    lines = [_line(contrast, place, comparison) for place in (0, 1)]
+def _compare(contrast: Contrast, comparison: Mapping[str, Any]) -> Finding | None:
+    """A finding whose p-value is not yet corrected, None if a model was not run."""
+    lines = [_line(contrast, model, comparison) for model in contrast.models]
     measure = next((m for m in comparison["measures"] if m["name"] == contrast.measure), None)
     if measure is None or lines[0] is None or lines[1] is None:
-        return Finding(contrast, NOT_RUN)
-    figures = tuple(
-        _mean_of_runs(line["measures"][contrast.measure], measure) for line in lines if line
-    )
-    profile = comparison["profile"]
-    common = {
-        "profile": profile,
-        "unlike": unlike(lines[0], lines[1]),
-        "parameters": (lines[0]["model_parameters"], lines[1]["model_parameters"]),
-    }
-    fewest = min(len(figure.values) for figure in figures)
-    if not fewest:  # no run had a moment, so nothing is known of when it comes
-        return Finding(contrast, UNFITTED, profile)
-    found = Finding(contrast, NO_DIFFERENCE, figures=figures, **common)
+        return None
+    figures = [line["measures"][contrast.measure] for line in lines if line]
     metric = contrast.metric
-    unfitted = NOT_FITTED in (state_of(lines[0]["runs"]), state_of(lines[1]["runs"]))
-    if unfitted and metric not in _MOMENTS:
-        return dataclasses.replace(found, state=UNFITTED)
+    first, second = (_mean_of_runs(figure, measure) for figure in figures)
+    shown = [cell(metric, figure, len(figure["values"])) for figure in figures]
+    found = Finding(contrast, UNFITTED, (shown[0], shown[1]), (first, second))
+    fewest = min(len(first.values), len(second.values))
+    unfitted = NOT_FITTED in (state_of(line["runs"]) for line in lines if line)
+    if not fewest or (unfitted and metric not in _MOMENTS):  # or no run had a moment
+        return found
     if fewest == 1:
         return dataclasses.replace(found, state=ONE_RUN)
     if fewest < (_EXACT_RUNS if metric == "eureka_ratio" else _RUNS):
         return dataclasses.replace(found, state=TOO_FEW)
-    return dataclasses.replace(found, p=_chance(metric, *figures))
+    return dataclasses.replace(found, p=_chance(metric, first, second))
 
 
 def _mean_of_runs(figure: Mapping[str, Any], measure: Mapping[str, Any]) -> MeanOfRuns:
@@ -190,7 +171,7 @@ def _mean_of_runs(figure: Mapping[str, Any], measure: Mapping[str, Any]) -> Mean
 
 
 def _chance(metric: str, first: MeanOfRuns, second: MeanOfRuns) -> float:
-    """The p of a difference between two figures, not yet corrected."""
+    """The p-value of a difference between two figures, not yet corrected."""
     if metric != "eureka_ratio":
         return welch(first, second)
     counts = (int(sum(first.values)), len(first.values), int(sum(second.values)))
@@ -198,34 +179,63 @@ def _chance(metric: str, first: MeanOfRuns, second: MeanOfRuns) -> float:
 
 
 def _line(
-    contrast: Contrast, place: int, comparison: Mapping[str, Any]
+    contrast: Contrast, model: str, comparison: Mapping[str, Any]
 ) -> Mapping[str, Any] | None:
     """Our line of one of a contrast's models, None if it was not run as in this table."""
     for line in comparison["models"]:
-        if (line["variant"], line["model"]) == (contrast.variant, contrast.models[place]):
+        if (line["variant"], line["model"]) == (contrast.variant, model):
             beside = line["measures"].get(contrast.measure, {}).get("published")
-            same = beside is not None and beside["source"] == contrast.source
-            found: Mapping[str, Any] | None = line if same else None
-            return found
+            if beside is not None and beside["source"] == contrast.source:
+                found: Mapping[str, Any] = line
+                return found
     return None
 
 
-def unlike(first: Mapping[str, Any], second: Mapping[str, Any]) -> tuple[str, ...]:
-    """What the recipes of two lines of a comparison differ in, besides what makes their models.
+# Tables.
 
-    Empty if the models are of one class and nothing but the switches of their names, or one single
-    setting, differs.
-    """
-    recipes = [line["recipes"][0] for line in (first, second)]
-    settings = [
-        {**{k: v for k, v in one.items() if k not in _NAMES}, **one["options"]} for one in recipes
+
+HEAD = ("the paper's contrast", "measure", "paper", "ours", "result", "table")
+
+
+def contrasts_markdown(findings: Sequence[Finding]) -> str:
+    """The contrasts of a comparison as a table in Markdown; empty if it has none."""
+    lines = list(map(contrast_cells, findings))
+    return Table(HEAD, lines).markdown() if lines else ""
+
+
+def contrast_cells(finding: Finding) -> list[str]:
+    """The cells of a finding below `HEAD`."""
+    contrast = finding.contrast
+    paper = " and ".join(cell(contrast.metric, p.to_dict(), p.runs) for p in contrast.published)
+    names = [_names(contrast, "`"), _where(contrast), paper]
+    return [*names, _ours(finding), finding.state, contrast.source]
+
+
+def contrasts_notes(findings: Sequence[Finding]) -> list[str]:
+    """The contrasts that a comparison reverses, for a terminal."""
+    return [
+        f"Reversed: {_names(one.contrast)}, {_where(one.contrast)}: {_ours(one)}."
+        for one in findings
+        if one.state == REVERSED
     ]
-    missing = object()
-    keys = dict.fromkeys(key for one in settings for key in one)
-    differing = [k for k in keys if len({repr(one.get(k, missing)) for one in settings}) > 1]
-    models = [MODELS.get(one["model"]) for one in recipes]
-    references = {model and model.reference for model in models}
-    if len(references) > 1:
-        return ("the kind of model", *differing)
-    alone = recipes[0]["model"] == recipes[1]["model"] and len(differing) == 1
-    return () if alone else tuple(differing)
+
+
+def _names(contrast: Contrast, mark: str = "") -> str:
+    """The models, the one with the higher figure first."""
+    return " above ".join(f"{mark}{model}{mark}" for model in contrast.models)
+
+
+def _where(contrast: Contrast) -> str:
+    """The variant and the measure of a contrast."""
+    variant = contrast.variant
+    return contrast.measure if variant == "default" else f"{variant}, {contrast.measure}"
+
+
+def _ours(finding: Finding) -> str:
+    """Our two figures and the corrected p-value; empty if a model shows nothing."""
+    if finding.state == UNFITTED:
+        return ""
+    chance = ""
+    if finding.p is not None:
+        chance = ", p < 0.001" if finding.p < 0.001 else f", p = {finding.p:.2g}"
+    return " and ".join(finding.figures) + chance

@@ -24,6 +24,7 @@ from synthbench.training.options import check_computing
 from synthbench.training.recipes import find_study
 from synthbench.training.recipes.base import Recipe, Study
 from synthbench.training.recipes.borrowed import named, own_recipes
+from synthbench.training.runs import run_of
 from synthbench.training.stored import with_stored
 
 if TYPE_CHECKING:
@@ -141,7 +142,8 @@ def reproduce(
     results = finish_runs(runs, workers, progress)
     by_line: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for run, result in zip(runs, results, strict=True):
-        by_line.setdefault((run.task.variant, run.recipe.title), []).append(result)
+        line = by_line.setdefault((run.task.variant, run.recipe.title), [])
+        line.append(run_of(result, chosen))
     comparison = {
         "command": _command(whole, chosen, setting, dataset),
         **with_stored(compare(chosen, by_line), own),

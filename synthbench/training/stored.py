@@ -1,29 +1,51 @@
-"""The stored figures of the papers' models, which stand beside those of models of your own.
-
-They are the files that `synthbench reproduce` wrote on the machine that they name.
-"""
+"""The stored results of the papers' models: comparisons of the table of runs."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from importlib import resources
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from synthbench.training.recipes.base import Recipe
+from synthbench.training.comparison import compare
+from synthbench.training.recipes import STUDIES
+from synthbench.training.recipes.base import Recipe, Study
+from synthbench.training.runs import Run, stored_runs
 
-#: What is appended to the name of a line that was not trained now.
+#: Suffix of the name of a line that was not trained by the command.
 MARK = "(stored)"
+
+
+def comparisons(runs: Iterable[Run], studies: Iterable[Study] = STUDIES) -> list[dict[str, Any]]:
+    """The comparisons of all studies that have runs, each with the `command` that repeats it."""
+    found: dict[tuple[str, str, str], dict[tuple[str, str], list[Run]]] = {}
+    for run in runs:
+        lines = found.setdefault((run["task"], run["study"], run["profile"]), {})
+        lines.setdefault((run["variant"], run["model"]), []).append(run)
+    made = []
+    for study in studies:
+        lines = found.get((study.task, study.name, study.profile), {})
+        titles = dict.fromkeys(recipe.title for recipe in study.recipes)
+        places = [(variant, title) for variant in study.variants for title in titles]
+        if kept := {place: lines[place] for place in places if place in lines}:
+            comparison = compare(study, kept)
+            words = ["synthbench reproduce", study.task, f"--profile {study.profile}"]
+            words += [f"--study {study.name}"] * (study.name != "main")
+            seeds = comparison["seeds"]
+            words += [f"--seeds {seeds}"] * (seeds != study.seeds)
+            made.append({"command": " ".join(words), **comparison})
+    return made
 
 
 def with_stored(comparison: dict[str, Any], own: Sequence[Recipe]) -> dict[str, Any]:
     """A comparison with a line for each stored model that it has not trained.
 
-    Stored lines are of the same study, variants, parameters, measured rows and precision. There are
-    none if no model is the user's own.
+    Stored lines are of the same study, variants, parameters, measured rows and precision. They are
+    added only beside models of the user's own.
     """
-    stored = _read(comparison) if own else None
+    if not own:
+        return comparison
+    place = tuple(comparison[name] for name in _STUDY)
+    runs = [run for run in stored_runs() if tuple(run[name] for name in _STUDY) == place]
+    (stored,) = comparisons(runs) or (None,)
     if stored is None or _setting(stored) != _setting(comparison):
         return comparison
     trained = {(line["model"], line["variant"]) for line in comparison["models"]}
@@ -39,23 +61,11 @@ def with_stored(comparison: dict[str, Any], own: Sequence[Recipe]) -> dict[str, 
     return {**comparison, "models": [*comparison["models"], *lines]}
 
 
+_STUDY = ("task", "study", "profile")
+
+
 def _setting(comparison: dict[str, Any]) -> tuple[Any, ...]:
-    """What figures that stand beside each other have in common."""
+    """The setting that figures of one table have in common."""
     rows = {measure["name"]: measure["rows"] for measure in comparison["measures"]}
     parameters = comparison["data"]["parameters"]
     return parameters, comparison["data"]["stream"], comparison["precision"], rows
-
-
-def _read(comparison: dict[str, Any]) -> dict[str, Any] | None:
-    """The stored comparison of the same study, None if there is none."""
-    study = [] if comparison["study"] == "main" else [comparison["study"]]
-    file = "-".join([comparison["task"], *study, comparison["profile"]]) + ".json"
-    # Installed with the package; a checkout has them among its examples.
-    for place in (resources.files("synthbench") / "results", _CHECKOUT):
-        if (place / file).is_file():
-            stored: dict[str, Any] = json.loads((place / file).read_text(encoding="utf-8"))
-            return stored
-    return None
-
-
-_CHECKOUT = Path(__file__).parents[2] / "examples" / "results"

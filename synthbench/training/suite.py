@@ -13,8 +13,8 @@ from synthbench.dataset.output import OutputDirectory
 from synthbench.engine.engine import check_workers
 from synthbench.errors import unknown_name
 from synthbench.text.tables import Table, captioned
-from synthbench.training.cells import cell
-from synthbench.training.comparison import fit_cell, made_with
+from synthbench.training.cells import cell, fit_cell
+from synthbench.training.comparison import made_with
 from synthbench.training.options import check_computing
 from synthbench.training.recipes.borrowed import own_recipes
 from synthbench.training.recipes.layers import SUITES
@@ -193,4 +193,8 @@ def _draw(report: Mapping[str, Any], file: Path) -> None:
 def _curve(line: Mapping[str, Any]) -> list[tuple[float, float]]:
     if line["by_bucket"]:
         return sorted((float(size), share) for size, share in line["by_bucket"].items())
-    return [(look["step"], look["test/accuracy"]) for look in line["runs"][0]["curve"]]
+    return [
+        (point["step"], point["accuracy"])
+        for point in line["runs"][0]["curve"]
+        if point["split"] == "test"
+    ]

@@ -3,9 +3,7 @@
 A figure on an evaluation split says something about a model only if the model has learned what it
 was taught. So every run answers rows that it was trained on, in evaluation mode. A run that has not
 learned them is *not fitted*, in so many steps: a plateau may end later (grokking, Eureka-moments),
-so no loss curve can say that a model is done. Only a longer run can show that one was not: if twice
-the steps raise the share of training rows that is learned by more than `RISE`, the shorter run was
-*not trained to the end*.
+so no loss curve can say that a model is done.
 """
 
 from __future__ import annotations
@@ -17,15 +15,10 @@ from typing import Any
 FIT_ROWS = 1000
 #: The share of training rows, or of their variance, from which on a model has learned them.
 LEARNED = 0.99
-#: A run of twice the steps that learns more than this of the rows shows that the shorter one was
-#: not trained to the end.
-RISE = 0.01
 
-#: What a fit says of a run. Files of older versions have other words for `not fitted`.
+#: States of a run.
 FITTED = "fitted"
 NOT_FITTED = "not fitted"
-#: What a run of twice the steps may say of a run that is not fitted.
-UNFINISHED = "not trained to the end"
 
 
 def learned(score: tuple[float, float]) -> bool:
@@ -61,30 +54,9 @@ def fit_of(
 def state_of(runs: Sequence[Mapping[str, Any]]) -> str:
     """`fitted` if all of several runs are, else `not fitted`; empty if there was nothing to learn.
 
-    Each run has its `fit`, as `fit_of` gave it in this version or an older one.
+    Each run has its `fit`, as `fit_of` gave it.
     """
     fits = [run["fit"] for run in runs if run["fit"]]
     if not fits:
         return ""
     return FITTED if all(fit["state"] == FITTED for fit in fits) else NOT_FITTED
-
-
-def learned_share(fit: Mapping[str, Any] | None) -> float | None:
-    """The share of its training rows that a run has learned, None if the run does not say it.
-
-    Files of older versions have the metric alone, which is the share unless it is an error.
-    """
-    if fit is None:
-        return None
-    share: float | None = fit.get("learned", None if fit["metric"] == "mse" else fit["chosen"])
-    return share
-
-
-def rises(longer: Mapping[str, Any]) -> bool:
-    """Whether a run of twice the steps shows that the shorter one was not trained to the end.
-
-    It has the shares of training rows that both have learned (`single` and `doubled`), and whether
-    it had `other_rows`: then these may make the difference, and nothing is shown.
-    """
-    rise = round(longer["doubled"] - longer["single"], 12)  # of rounded shares, so free of dust
-    return rise > RISE and not longer["other_rows"]

@@ -2,7 +2,6 @@
 
 import functools
 import importlib
-import json
 import shutil
 import sys
 
@@ -134,8 +133,7 @@ def test_help_says_how_the_benchmarks_are_called():
         (["nope"], 2, "Unknown task or benchmark 'nope'; allowed: listops, "),
         (["scalin"], 2, "Did you mean 'scaling'?"),
         (["parity", "scaling"], 2, "Benchmark 'scaling' must be the first word."),
-        (["hold", "nope.json"], 1, "nope.json is missing."),
-        (["hold", "broken.json"], 1, "broken.json cannot be read: "),
+        (["collect", ".", "--into", "broken.json"], 1, "broken.json is not a table of runs: "),
         (["steps", "parity", "--model", "X"], 2, "Unknown model 'X'; allowed: softmax, heat, "),
         (["floor", "parity", "--model", "X"], 2, "Unknown model 'X'; allowed: softmax, heat, "),
         (["endurance", "listops", "--rows", "3000"], 2, "--rows 3000: a shard has 131,072 rows"),
@@ -151,15 +149,6 @@ def test_what_is_wrong_ends_in_one_line(words, status, said, tmp_path, monkeypat
     assert ended.value.code == status
     assert printed.err.startswith("Error: ") and said in printed.err
     assert printed.err.count("\n") == 1 and not printed.out
-
-
-def test_losses_that_are_missing_are_named(tmp_path):
-    from benchmarks.hold import main as hold
-
-    file = tmp_path / "made.json"
-    file.write_text(json.dumps({"models": [{"recipes": [], "runs": []}]}), encoding="utf-8")
-    with pytest.raises(SynthbenchError, match=r"losses\.json is missing"):
-        hold([str(file), "--commit", "HEAD", "--losses", str(tmp_path / "losses.json")])
 
 
 def test_a_model_of_one_task_of_several_is_measured_there_alone():

@@ -13,9 +13,10 @@ from synthbench.decontamination.decontaminate import DecontaminationReport
 from synthbench.tasks.registry import list_tasks
 from synthbench.text.tables import Table, render
 from synthbench.training.comparison import comparison_table
+from synthbench.training.runs import stored_runs
+from synthbench.training.stored import comparisons
 from synthbench.training.train import summary
 from tests.making import CTL_WORDS
-from tests.support import ROOT
 
 WIDTHS = (40, 60, 80, 120, 200)
 
@@ -127,9 +128,9 @@ def test_an_audit(tables, monkeypatch, tiny):
     assert check(tables, monkeypatch, lambda: render(found)) > 300
 
 
-@pytest.mark.parametrize("file", sorted((ROOT / "examples/results").glob("*.json")), ids=str)
-def test_comparisons_have_one_line_for_a_measure_of_a_model(file, tables, monkeypatch):
-    shown = comparison_table(json.loads(file.read_text(encoding="utf-8")))
+@pytest.mark.parametrize("comparison", comparisons(stored_runs()), ids=lambda one: one["command"])
+def test_comparisons_have_one_line_for_a_measure_of_a_model(comparison, tables, monkeypatch):
+    shown = comparison_table(comparison)
     assert check(tables, monkeypatch, lambda: render(shown)) > 10
     for width in WIDTHS:
         monkeypatch.setenv("COLUMNS", str(width))

@@ -5,20 +5,18 @@ import itertools
 
 import pytest
 
-from synthbench.training.contrast_tables import contrasts_markdown, contrasts_notes, counts
+from synthbench.training.cells import ONE_RUN
 from synthbench.training.contrasts import (
     CONTRASTS,
     NO_DIFFERENCE,
-    NOT_RUN,
-    ONE_RUN,
     REVERSED,
     SAME,
     TOO_FEW,
     UNFITTED,
-    Finding,
+    contrasts_markdown,
+    contrasts_notes,
     derive,
     judge,
-    unlike,
 )
 from synthbench.training.recipes import STUDIES, find_study
 from synthbench.training.recipes.base import Measure, Published, Recipe, Study
@@ -38,9 +36,15 @@ def study(**figures):
     return Study("ctl", "paper", "", tuple(recipes), measures)
 
 
+def figure(values, published):
+    known = [value for value in values if value is not None]
+    mean = sum(known) / len(known) if known else None
+    return {"mean": mean, "deviation": None, "values": list(values), "published": published}
+
+
 def line(model, values, states=(), variant="forward", **options):
     """A line of a comparison of ctl, fitted unless `states` say otherwise."""
-    published = {"mean": 1.0, "deviation": None, "runs": None, "source": SOURCE}
+    published = {"mean": 1.0, "deviation": None, "runs": None}
     recipe = {"name": model, "model": model, "steps": 10, "options": options}
     return {
         "model": model,
@@ -48,7 +52,7 @@ def line(model, values, states=(), variant="forward", **options):
         "recipes": [recipe],
         "model_parameters": 500,
         "measures": {
-            name: {"values": list(values), "published": published} for name in ("iid", "test")
+            name: figure(values, {**published, "source": SOURCE}) for name in ("iid", "test")
         },
         "runs": [
             {"fit": {"state": state}}
@@ -71,14 +75,14 @@ def comparison(*lines, rows=1000):
 
 
 def found(*lines, higher="ndr", lower="transformer", measure="test", **changes):
-    """The finding of one contrast of ctl forward."""
-    (finding,) = (
+    """The finding of one contrast of ctl forward, None if it was not run."""
+    findings = [
         one
         for one in judge(comparison(*lines, **changes))
         if (one.contrast.variant, one.contrast.measure) == ("forward", measure)
         and one.contrast.models == (higher, lower)
-    )
-    return finding
+    ]
+    return findings[0] if findings else None
 
 
 @pytest.mark.parametrize(
@@ -182,7 +186,7 @@ def test_the_parts_of_a_table_are_corrected_together():
             **line(name, [], variant="default"),
             "runs": [{"fit": {"state": FITTED}}],
             "measures": {
-                measure: {"values": values, "published": source}
+                measure: figure(values, source)
                 for measure, source in zip(("iid", "test"), published, strict=True)
             },
         }
@@ -190,7 +194,7 @@ def test_the_parts_of_a_table_are_corrected_together():
     ]
     measures = [{"name": name, "metric": "mse"} for name in ("iid", "test")]
     made = {**comparison(*lines), "task": "identity", "measures": measures}
-    (iid, test), (alone,) = judge(made), judge({**made, "measures": measures[1:]})[1:]
+    (iid, test), (alone,) = judge(made), judge({**made, "measures": measures[1:]})
     assert (iid.contrast.table, test.contrast.table) == ("Counting, table II",) * 2
     assert test.p == pytest.approx(2 * alone.p)
 
@@ -202,24 +206,22 @@ def test_a_study_of_ours_is_held_against_the_papers_main_table():
     assert states == {("ndr", "transformer"): SAME}, "what was not run there is not counted"
 
 
-def test_a_model_that_is_not_fitted_shows_nothing_and_its_figures_are_told():
+def test_a_model_that_is_not_fitted_shows_nothing():
     lines = line("ndr", [1.0] * 3), line("transformer", [0.1] * 3, [NOT_FITTED])
     finding = found(*lines)
     assert (finding.state, finding.p) == (UNFITTED, None)
-    assert [one.mean for one in finding.figures] == pytest.approx([1.0, 0.1])
-    old = line("transformer", [0.1] * 3, ["stopped improving"])
-    assert found(lines[0], old).state == UNFITTED
+    assert "| 1.000 ± 0.000 and 0.130 ± 0.010 |  | not fitted |" in contrasts_markdown([finding])
     single = line("ndr", [1.0]), line("transformer", [0.1], [NOT_FITTED])
     assert found(*single).state == UNFITTED, "not one run"
 
 
-def test_what_was_not_run_or_not_as_in_the_table_is_not_run():
+def test_a_model_that_was_not_run_or_not_as_in_the_table_makes_no_finding():
     both = line("ndr", [1.0] * 3), line("transformer", [0.1] * 3)
-    assert found(both[0]).state == NOT_RUN
+    assert found(both[0]) is None
     both[1]["measures"]["test"]["published"] = {"source": "NDR, table 5"}
-    assert found(*both).state == NOT_RUN
+    assert found(*both) is None
     both[1]["measures"]["test"]["published"] = None
-    assert found(*both).state == NOT_RUN
+    assert found(*both) is None
 
 
 def eureka(name, had, runs, fitted=True):
@@ -253,14 +255,14 @@ def test_moments_that_no_run_had_are_not_compared():
     lines = [
         {
             **line(name, values, variant="main"),
-            "measures": {"Eureka-epoch": {"values": values, "published": published}},
+            "measures": {"Eureka-epoch": figure(values, published)},
         }
         for name, values in (("vit", [None] * 3), ("resnet", [1.0, 2.0, 1.5]))
     ]
     measure = {"name": "Eureka-epoch", "metric": "eureka_epoch"}
     made = {**comparison(*lines), "task": "composites", "measures": [measure]}
     (finding,) = (one for one in judge(made) if one.contrast.models == ("vit", "resnet"))
-    assert (finding.state, finding.figures) == (UNFITTED, ())
+    assert (finding.state, finding.p) == (UNFITTED, None)
 
 
 def test_a_line_has_rows_of_its_own_where_variants_differ():
@@ -269,45 +271,7 @@ def test_a_line_has_rows_of_its_own_where_variants_differ():
     for rows, one in ((7, lines[0]), (5, lines[1])):
         one["measures"]["test"]["rows"] = rows
     found = next(one for one in judge(made) if one.contrast.models == ("ndr", "transformer"))
-    assert [figure.rows for figure in found.figures] == [5, 7]
-
-
-def test_a_contrast_of_one_part_differs_in_nothing_but_the_model():
-    relative = line("transformer-relative", [1.0], dropout=0.5)
-    gate = line("transformer-relative-gate", [1.0], dropout=0.5)
-    assert unlike(relative, gate) == ()
-    assert unlike(relative, line("transformer-relative-gate", [1.0], dropout=0.1)) == ("dropout",)
-    assert unlike(relative, line("transformer-relative", [1.0], dropout=0.1)) == ()
-    assert unlike(relative, line("lstm", [1.0], dropout=0.5)) == ("the kind of model",)
-    longer = line("transformer-relative-gate", [1.0], dropout=0.5)
-    longer["recipes"][0]["steps"] = 20
-    assert unlike(relative, longer) == ("steps",)
-
-
-def test_models_alone_of_different_sizes_say_so():
-    small, large = line("ndr", [0.9] * 3), line("transformer", [0.1] * 3)
-    assert "| the models alone |" in contrasts_markdown(judge(comparison(small, large)))
-    large["model_parameters"] = 43_458
-    sizes = "| the models alone, of 500 and 43,458 parameters |"
-    assert sizes in contrasts_markdown(judge(comparison(small, large)))
-
-
-def test_tables_say_how_many_contrasts_are_in_which_state_and_name_those_reversed():
-    lines = line("ndr", [0.2] * 3), line("transformer", [0.9] * 3, num_layers=2, dropout=0.5)
-    findings = judge(comparison(*lines))
-    reverse = sum(one.state == REVERSED for one in findings)
-    assert counts(findings).startswith(f"reversed {reverse}, ")
-    notes = contrasts_notes(findings)
-    assert any(
-        note.startswith("Reversed: ndr above transformer, forward, test: 0.200 (") for note in notes
-    )
-    table = contrasts_markdown(findings)
-    assert (
-        "| `ndr` above `transformer` | forward, test | 1.000 ± 0.000 and 0.130 ± 0.010 |" in table
-    )
-    assert "p < 0.001 | reversed | recipes: num_layers, dropout | NDR, table 1 |" in table
-    assert "standard deviations" not in table
-    assert NOT_RUN not in table.partition("\n")[2]
+    assert [mean.rows for mean in found.means] == [5, 7]
 
 
 def test_the_studies_for_two_cores_have_the_names_of_the_papers_lines():
@@ -322,5 +286,13 @@ def test_the_studies_for_two_cores_have_the_names_of_the_papers_lines():
                         assert titles[recipe.title].published[place] == figure, recipe.name
 
 
-def test_findings_without_runs_have_no_figures():
-    assert Finding(CONTRASTS[0], NOT_RUN).figures == ()
+def test_tables_have_both_figures_and_the_result_and_notes_name_those_reversed():
+    findings = judge(comparison(line("ndr", [0.2] * 3), line("transformer", [0.9] * 3)))
+    notes = contrasts_notes(findings)
+    reverse = "ndr above transformer, forward, test: 0.200 and 0.900, p < 0.001."
+    assert f"Reversed: {reverse}" in notes
+    assert len(notes) == sum(one.state == REVERSED for one in findings)
+    table = contrasts_markdown(findings)
+    shown = "| `ndr` above `transformer` | forward, test | 1.000 ± 0.000 and 0.130 ± 0.010 | "
+    assert f"{shown}0.200 and 0.900, p < 0.001 | reversed | NDR, table 1 |" in table
+    assert contrasts_markdown([]) == ""

@@ -6,12 +6,12 @@ symbol; see `tests/training/backbones/test_transformer.py`.
 
 import collections
 import itertools
-import json
 
 import pytest
 
 import synthbench
-from tests.support import ROOT
+from synthbench.training.runs import stored_runs
+from synthbench.training.stored import comparisons
 
 
 def bound(variant, lengths, split="iid"):
@@ -47,8 +47,8 @@ def test_the_bounds_are_those_that_the_pages_name(variant, lengths, iid, train):
 
 
 def test_three_runs_of_deltanet_err_only_while_a_row_repeats_its_first_element():
-    file = ROOT / "examples/results/state-tracking-eigenvalues-cpu.json"
-    models = json.loads(file.read_text(encoding="utf-8"))["models"]
-    (line,) = [one for one in models if one["model"] == "deltanet-signed"]
+    runs = [run for run in stored_runs() if run["study"] == "eigenvalues"]
+    (stored,) = comparisons(runs)
+    (line,) = [one for one in stored["models"] if one["model"] == "deltanet-signed"]
     expected = [1.0, *[bound("Z2", range(1, 33))] * 3, 1.0]
     assert line["measures"]["iid"]["values"] == pytest.approx(expected, abs=1e-9)
