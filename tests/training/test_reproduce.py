@@ -12,7 +12,8 @@ import synthbench
 from synthbench.cli.main import _run, commands
 from synthbench.errors import UsageError
 from synthbench.training import fresh, loop, plan, run
-from synthbench.training.comparison import cell, markdown
+from synthbench.training.cells import cell
+from synthbench.training.comparison import markdown
 from synthbench.training.directory import RunDirectory
 from synthbench.training.recipes.base import Measure, Published
 from synthbench.training.reproduce import reproduce
