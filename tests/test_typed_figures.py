@@ -20,9 +20,7 @@ from tests.support import ROOT
 )
 def test_the_card_of_addition_has_the_figures_of_its_stored_results(study, model, name):
     (stored,) = (
-        one
-        for one in read_comparisons()
-        if (one["task"], one["study"]) == ("addition", study)
+        one for one in read_comparisons() if (one["task"], one["study"]) == ("addition", study)
     )
     (line,) = (one for one in stored["models"] if one["model"] == model)
     assert len(line["runs"]) == 5
