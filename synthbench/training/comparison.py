@@ -81,7 +81,8 @@ def _measures(study: Study, lines: Sequence[Mapping[str, Json]]) -> tuple[Measur
 def _rows(study: Study, runs: Mapping[tuple[str, str], Sequence[Run]]) -> dict[str, int]:
     """The rows of splits that the study asks for, or that the runs had where these differ."""
     other: dict[str, int] = {}
-    for (variant, _), (run, *_) in runs.items():
+    distinct = {(place[0], str(group[0]["rows"])): group[0] for place, group in runs.items()}
+    for (variant, _), run in distinct.items():
         task = task_from(study.task, variant, run["parameters"])
         planned = PlannedDataset.sizes(task, study.rows_made)
         for split, count in PlannedDataset.sizes(task, run["rows"]).items():

@@ -191,9 +191,6 @@ def _line(
     return None
 
 
-# Tables.
-
-
 HEAD = ("the paper's contrast", "measure", "paper", "ours", "result", "table")
 
 
