@@ -29,6 +29,8 @@ _SHORT = 46
 _LABELLED = 16
 #: So many models may have two curves each.
 _FEW = 2
+#: Width and height of the largest picture whose letters have 10 pixels on a card of the index.
+_CARD = 460, 280
 _ROOT = Path(__file__).parents[1]
 
 
@@ -47,7 +49,7 @@ def index() -> str:
     cards = []
     for name in list_tasks():
         task = make_task(name)
-        drawn = picture(task, shown_rows(task)[0][1])
+        drawn = card_picture(task)
         cards.append(
             f'<a href="{name}.html"><span class="picture">{drawn}</span>'
             f"<strong>{escape(task.title)}</strong><small>{code(task.summary)}</small></a>"
@@ -58,6 +60,17 @@ def index() -> str:
         "what shortcuts score, and how far the papers' models come.\n\n"
         f'<div class="gallery">{"".join(cards)}</div>\n\n{overview()}\n'
     )
+
+
+def card_picture(task: Task) -> str:
+    """The picture of a row of the first split that is drawn large enough on a card."""
+    rows = sample_rows(task, task.splits[0].name, 80)
+    rows.sort(key=lambda row: -row.get(task.bucket_name, 0))
+    for drawn in (picture(task, row) for row in [shown_rows(task)[0][1], *rows]):
+        size = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', drawn)
+        if size is None or (float(size[1]) <= _CARD[0] and float(size[2]) <= _CARD[1]):
+            return drawn
+    return drawn
 
 
 def overview() -> str:
@@ -93,7 +106,7 @@ def task_page(name: str, results: Sequence[Mapping[str, Any]]) -> str:
     task = make_task(name)
     hard, _, details = prose(task).strip().partition("\n## ")
     parts = [
-        f"# {task.title}",
+        f"---\nsearch:\n  boost: 4\n---\n\n# {_title(task)}",
         f"*{task.summary}*",
         hard.strip(),
         f"Source: {task.source}: {_in_readme(name)[0]}.",
@@ -108,6 +121,12 @@ def task_page(name: str, results: Sequence[Mapping[str, Any]]) -> str:
         parts += ["## Baselines and solutions", *map(result_section, results)]
     parts += [f"## {details}", "## Parameters and columns", parameters_table(task), columns(task)]
     return "\n\n".join(parts) + "\n"
+
+
+def _title(task: Task) -> str:
+    """The title of a task's page, with its name unless the title has it."""
+    has_name = task.name in task.title.lower().replace(" ", "-")
+    return task.title if has_name else f"{task.title} ({task.name})"
 
 
 # Rows.

@@ -93,6 +93,7 @@ QUESTIONS = {
     "datasheet": "how-it-works/datasheet",
     "tuned": "how-it-works/datasheet",
     "size tried": "results/tried",
+    **{name.replace("-", " "): f"gallery/{name}.html" for name in list_tasks()},
 }
 #: So many results of a search are seen without scrolling far.
 SEEN = 10
@@ -317,19 +318,19 @@ def unanswered(index: Path) -> list[str]:
     """The questions of newcomers that a search does not answer among the first results.
 
     As the site's search does, a section is found if it has all words or their beginnings, and those
-    with the words in their title come first.
+    with the words in their title come first, by the boost of their page.
     """
     sections = json.loads(index.read_text(encoding="utf-8"))["docs"]
     faults = []
     for question, page in QUESTIONS.items():
         words = [re.compile(rf"\b{word}", re.IGNORECASE) for word in question.split()]
         found = [
-            (sum(not word.search(one["title"]) for word in words), one["location"])
+            (sum(not word.search(one["title"]) for word in words), -one.get("boost", 1), one)
             for one in sections
             if all(word.search(f"{one['title']} {one['text']}") for word in words)
         ]
-        found.sort(key=lambda one: one[0])
-        first = [place for _, place in found[:SEEN]]
+        found.sort(key=lambda one: one[:2])
+        first = [one["location"] for *_, one in found[:SEEN]]
         if not any(place.startswith(page) for place in first):
             faults.append(f"A search for {question!r} finds {first}, but not {page}")
     return faults

@@ -28,8 +28,8 @@ from synthbench.tasks.trees.task import ExpressionTask
 from tests.tasks.tiny_sources import write_sources
 
 #: Symbols of a chain that stand on one line; of a string, and how many of these are shown.
-_CHAIN = 6
-_STRING, _SHOWN = 20, 100
+_CHAIN = 4
+_STRING, _SHOWN = 18, 100
 
 
 def picture(task: Task, row: Mapping[str, Any]) -> str:
@@ -141,7 +141,7 @@ def clock(task: Any, row: Mapping[str, Any]) -> str:
     middle, radius = 100, 66
     title = f"{row['text']} {row['label']}"
 
-    def point(number: int, away: float) -> tuple[float, float]:
+    def point(number: float, away: float) -> tuple[float, float]:
         angle = 2 * math.pi * number / modulus
         return middle + away * math.sin(angle), middle - away * math.cos(angle)
 
@@ -149,8 +149,9 @@ def clock(task: Any, row: Mapping[str, Any]) -> str:
     for number in range(modulus):
         x, y = point(number, radius)
         parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="1.6" class="leaf"/>')
-    for name, number in names.items():
-        (x, y), (beside, below) = point(number, radius), point(number, radius + 22)
+    beside_of = _apart([number / modulus for number in names.values()], 0.045)
+    for (name, number), turn in zip(names.items(), beside_of, strict=True):
+        (x, y), (beside, below) = point(number, radius), point(turn * modulus, radius + 22)
         kind = "answer" if name == "=" else "box"
         parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" class="{kind}"/>')
         parts.append(text(beside, below, number, "strong" if name == "=" else ""))
@@ -159,6 +160,19 @@ def clock(task: Any, row: Mapping[str, Any]) -> str:
         text(middle, middle + 12, f"modulo {modulus}"),
     ]
     return svg(2 * middle, 2 * middle, parts, title)
+
+
+def _apart(turns: Sequence[float], least: float) -> list[float]:
+    """Places on a circle of length 1, moved so that all neighbours are at least so far apart."""
+    order = sorted(range(len(turns)), key=turns.__getitem__)
+    moved = list(turns)
+    for _ in range(100):
+        for one, other in zip(order, [*order[1:], order[0]], strict=True):
+            gap = (moved[other] - moved[one]) % 1
+            if other != one and gap < least:
+                moved[one] -= (least - gap) / 2
+                moved[other] += (least - gap) / 2
+    return moved
 
 
 def recall(task: Any, row: Mapping[str, Any]) -> str:
@@ -214,11 +228,11 @@ def grids(task: Task, row: Mapping[str, Any]) -> str:
 
 def numbers(task: Any, row: Mapping[str, Any]) -> str:
     """The numbers of a vector on a line, on which the range of training is marked."""
-    scale, middle = 260, 290
+    scale, middle = 200, 225
     inside = task.parameters.train_range * scale
     parts = [
         f'<rect x="{middle - inside:g}" y="12" width="{2 * inside:g}" height="36" class="band"/>',
-        line(middle - 270, 30, middle + 270, 30),
+        line(middle - 210, 30, middle + 210, 30),
         text(
             middle, 62, f"training: -{task.parameters.train_range} to {task.parameters.train_range}"
         ),
@@ -227,7 +241,7 @@ def numbers(task: Any, row: Mapping[str, Any]) -> str:
         parts.append(f'<circle cx="{middle + value * scale:g}" cy="30" r="7" class="dot-1"/>')
     for end in (-1, 1):
         parts.append(text(middle + end * scale, 62, end))
-    return svg(580, 76, parts, "The numbers of a row between -1 and 1")
+    return svg(450, 76, parts, "The numbers of a row between -1 and 1")
 
 
 def clusters(task: Task, row: Mapping[str, Any]) -> str:
@@ -235,21 +249,21 @@ def clusters(task: Task, row: Mapping[str, Any]) -> str:
     points = np.array(row["points"], np.float64)
     moved = {
         "the row": points,
-        "after softmax": _attended(points, over_queries=False),
-        "after doubly-normalised": _attended(points, over_queries=True),
+        "softmax": _attended(points, over_queries=False),
+        "doubly-normalised": _attended(points, over_queries=True),
     }
     low, high = moved["the row"].min(axis=0) - 0.3, moved["the row"].max(axis=0) + 0.3
     parts = []
     for panel, (title, places) in enumerate(moved.items()):
-        left = 190 * panel
-        parts += [box(left + 90, 108, 172, 172, "frame"), text(left + 90, 12, title)]
+        left = 152 * panel
+        parts += [box(left + 75, 96, 142, 142, "frame"), text(left + 75, 12, title)]
         unit = (np.clip(places, low, high) - low) / (high - low)
         for (x, y), cluster in zip(unit, row["cluster"], strict=True):
             parts.append(
-                f'<circle cx="{left + 6 + 168 * x:.1f}" cy="{192 - 168 * y:.1f}" r="2.2" '
+                f'<circle cx="{left + 6 + 138 * x:.1f}" cy="{165 - 138 * y:.1f}" r="2.2" '
                 f'class="dot-{cluster + 1}"/>'
             )
-    return svg(560, 200, parts, "Two clusters before and after attention")
+    return svg(456, 170, parts, "Two clusters before and after attention")
 
 
 def _attended(points: NDArray[np.float64], over_queries: bool) -> NDArray[np.float64]:

@@ -32,6 +32,12 @@ class Reward:
         names = dict.fromkeys(one.name.replace("-", "_") for one in tasks)
         self.__name__ = "_".join(["synthbench", *names])  # its name in the trainer's logs
 
+    def __repr__(self) -> str:
+        """The call that makes it."""
+        tasks = [*self._tasks.values()]
+        shown = repr(tasks[0]) if len(tasks) == 1 else repr(tasks)
+        return f"synthbench.llm.trl_reward({shown})"
+
     def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float]:
         """Score completions.
 

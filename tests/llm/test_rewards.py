@@ -81,3 +81,11 @@ def test_what_cannot_be_mixed_or_judged_is_refused():
     ):
         with pytest.raises(UsageError, match=said):
             reward(["7"], **columns)
+
+
+def test_a_reward_is_shown_as_the_call_that_makes_it():
+    for task in ("parity", ["parity", "ctl"]):
+        reward = llm.trl_reward(task)
+        assert " at 0x" not in repr(reward)
+        again = eval(repr(reward), {"synthbench": synthbench})
+        assert repr(again) == repr(reward)
