@@ -84,8 +84,8 @@ def test_what_cannot_be_mixed_or_judged_is_refused():
 
 
 def test_a_reward_is_shown_as_the_call_that_makes_it():
-    for task in ("parity", ["parity", "ctl"]):
-        reward = llm.trl_reward(task)
+    for tasks in ("parity", ["parity", "ctl"]):
+        reward = llm.trl_reward(tasks)
         assert " at 0x" not in repr(reward)
         again = eval(repr(reward), {"synthbench": synthbench})
         assert repr(again) == repr(reward)
