@@ -6,9 +6,35 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+#: Reasons why a reply ended at a limit of tokens, in lower case: of OpenAI's interface and vLLM,
+#: Anthropic's, Inspect and Gemini, OpenAI's responses, and Transformers.
+_LIMITS = frozenset(
+    {"length", "max_tokens", "model_length", "max_output_tokens", "max_completion_tokens",
+     "max_new_tokens", "max_length", "token_limit", "model_context_window_exceeded"}
+)  # fmt: skip
+
 
 class RunningText(str):
-    """What a model wrote: `evaluate` finds the answer in it, also where it reads values."""
+    """A model's reply: `evaluate` finds the answer in it, also where it reads values.
+
+    Attributes:
+        truncated: whether the reply stopped at the limit of tokens.
+    """
+
+    truncated: bool = False
+
+
+def is_truncated(reason: Any) -> bool:
+    """True if a finish reason says that a reply stopped at a limit of tokens.
+
+    Example:
+        >>> from synthbench.evaluation.chat_replies import is_truncated
+        >>> [is_truncated(reason) for reason in ("length", "MAX_TOKENS", "stop", None)]
+        [True, True, False, False]
+    """
+    if isinstance(reason, Mapping):  # SGLang's `{"type": "length", "length": 64}`
+        reason = reason.get("type")
+    return isinstance(reason, str) and reason.lower() in _LIMITS
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,6 +52,12 @@ class ChatReply:
     finish_reason: str | None
     prompt_tokens: int | None
     completion_tokens: int | None
+
+    @property
+    def running_text(self) -> RunningText | None:
+        """The text, which knows whether it was truncated."""
+        found: RunningText | None = running_text(self.text, self.finish_reason)
+        return found
 
 
 def read_chat_reply(body: Any) -> ChatReply:
@@ -49,7 +81,7 @@ def read_chat_reply(body: Any) -> ChatReply:
     counts = usage if isinstance(usage, Mapping) else {}
     return ChatReply(
         content,
-        reason if isinstance(reason, str) else None,
+        reason if isinstance(reason, str) else "length" if is_truncated(reason) else None,
         _count(counts.get("prompt_tokens")),
         _count(counts.get("completion_tokens")),
     )
@@ -71,7 +103,7 @@ def read_batch_line(record: Mapping[Any, Any]) -> dict[str, Any]:
         reply = read_chat_reply(response.get("body") if isinstance(response, Mapping) else None)
     except ValueError:
         return {"id": record["custom_id"], "prediction": None}
-    return {"id": record["custom_id"], "prediction": running_text(reply.text)}
+    return {"id": record["custom_id"], "prediction": reply.running_text}
 
 
 def is_kept_reply(record: Mapping[Any, Any]) -> bool:
@@ -81,9 +113,14 @@ def is_kept_reply(record: Mapping[Any, Any]) -> bool:
 
 def read_kept_reply(record: Mapping[Any, Any]) -> dict[str, Any]:
     """The row's id, and the reply."""
-    return {"id": record["id"], "prediction": running_text(record["completion"])}
+    reply = running_text(record["completion"], record["finish_reason"])
+    return {"id": record["id"], "prediction": reply}
 
 
-def running_text(text: Any) -> Any:
-    """A text as what a model wrote; anything else stays as it is."""
-    return RunningText(text) if isinstance(text, str) else text
+def running_text(text: Any, reason: Any = None) -> Any:
+    """A text as a model's reply, with its finish reason. Anything else stays as it is."""
+    if not isinstance(text, str):
+        return text
+    reply = RunningText(text)
+    reply.truncated = is_truncated(reason)
+    return reply

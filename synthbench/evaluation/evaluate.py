@@ -12,9 +12,9 @@ from synthbench.arguments import checked
 from synthbench.checks import check_name
 from synthbench.errors import DatasetError, UsageError
 from synthbench.evaluation.chat_replies import RunningText
-from synthbench.evaluation.final_answer import find_answer
 from synthbench.evaluation.prediction_columns import TEXT, VALUE, Predictions
 from synthbench.evaluation.predictions import read_predictions
+from synthbench.evaluation.replies import Replies
 from synthbench.evaluation.report import Report
 from synthbench.evaluation.row_ends import TooLong
 from synthbench.evaluation.rows import (
@@ -165,6 +165,7 @@ class _Judgement:
         self._missing: list[str] = []
         self._unreadable = Unreadable(source.task, self._read_text)
         self._too_long = TooLong()
+        self._replies = Replies()
         self._answered: list[bool] = []
         self._asked: list[bool] = []
         self._readings: collections.Counter[str] = collections.Counter()
@@ -255,7 +256,7 @@ class _Judgement:
         read_as, found = self._given.read_as, prediction
         is_reply = self._read_text or isinstance(prediction, RunningText)
         if is_reply and isinstance(found := plain_value(prediction), str):
-            read_as, found = TEXT, find_answer(self._task, found, row)
+            read_as, found = TEXT, self._replies.read(self._task, row, name, found)
         answer = self._task.read_answer(row, found)
         if answer is None:
             self._unreadable.add(row, name, prediction)
@@ -290,6 +291,9 @@ class _Judgement:
             repeated=self._given.repeated,
             unparsed=tuple(self._unreadable.names),
             too_long=tuple(self._too_long.names),
+            replies=self._replies.count,
+            truncated=tuple(self._replies.truncated),
+            thoughts_unclosed=tuple(self._replies.thoughts_unclosed),
             baselines=task.baseline(),
             without_predictions=tuple(left_out),
             answered_only=self._answered_only,

@@ -116,7 +116,10 @@ def _read_sample(sample: Any) -> Any:
     if not isinstance(sample, Mapping) or "id" not in sample:
         return sample
     output, texts = sample.get("output"), sample.get("attachments")
-    reply = output.get("completion") if isinstance(output, Mapping) else None
+    output = output if isinstance(output, Mapping) else {}
+    reply, choices = output.get("completion"), output.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    reason = first.get("stop_reason") if isinstance(first, Mapping) else None
     if isinstance(reply, str) and reply.startswith(_ATTACHMENT) and isinstance(texts, Mapping):
         reply = texts.get(reply.removeprefix(_ATTACHMENT))
-    return {"id": sample["id"], "prediction": running_text(reply or None)}
+    return {"id": sample["id"], "prediction": running_text(reply or None, reason)}

@@ -41,6 +41,11 @@ class Report(Score):
             be read as an answer and scored as wrong.
         too_long: ids, or `"row 7"`, of predicted sequences that have more tokens than the label;
             each of these tokens counts as wrong.
+        replies: the number of predictions that were read as replies of a language model.
+        truncated: ids, or `"row 7"`, of replies that stopped at the limit of tokens, as far as
+            their finish reasons are known. They have an answer only where it is marked.
+        thoughts_unclosed: ids, or `"row 7"`, of replies that end within their thoughts, which
+            leaves no answer.
         baselines: the scores that are possible without solving the task, by name.
         without_predictions: splits that were not evaluated, because no split was named and none
             of their rows had a prediction.
@@ -62,6 +67,9 @@ class Report(Score):
     repeated: tuple[str, ...]
     unparsed: tuple[str, ...]
     too_long: tuple[str, ...]
+    replies: int
+    truncated: tuple[str, ...]
+    thoughts_unclosed: tuple[str, ...]
     baselines: dict[str, float]
     without_predictions: tuple[str, ...]
     answered_only: bool
@@ -78,7 +86,9 @@ class Report(Score):
             column: {str(value): score.to_dict() for value, score in scores.items()}
             for column, scores in self.by.items()
         }
-        for problem, ids in self._problems().items():
+        values["replies"] = self.replies
+        ended = {"truncated": self.truncated, "thoughts_unclosed": self.thoughts_unclosed}
+        for problem, ids in {**self._problems(), **ended}.items():
             values[problem] = len(ids)
             values[f"{problem}_ids"] = list(ids[:_IDS_IN_DICT])
         values["answered_only"] = self.answered_only
@@ -173,6 +183,11 @@ class Report(Score):
             notes.append(f"Read as: {', '.join(counts)}")
         if self.matched_by == "order":
             notes.append("Predictions without ids: taken in the order of the rows.")
+        if self.replies:
+            notes.append(
+                f"{self.replies:,} replies: {len(self.truncated):,} truncated, "
+                f"{len(self.thoughts_unclosed):,} with unclosed thoughts"
+            )
         meaning = {
             "missing": "no prediction, "
             + ("do not count" if self.answered_only else "scored as wrong"),

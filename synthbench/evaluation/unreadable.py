@@ -11,6 +11,7 @@ import numpy as np
 from synthbench.errors import UsageError
 from synthbench.evaluation.answer_terms import find_terms
 from synthbench.evaluation.answer_words import answer_words_of
+from synthbench.evaluation.chat_replies import RunningText
 from synthbench.evaluation.final_answer import find_answer
 from synthbench.evaluation.plain_text import plain, without_thoughts
 from synthbench.tasks.base import LABEL, Task
@@ -38,15 +39,18 @@ def why_unread(task: Task, row: Mapping[str, Any], reply: str | None) -> str | N
     Args:
         task: the task.
         row: the row that was asked.
-        reply: what the model wrote; None if it wrote nothing.
+        reply: the model's text, perhaps as `RunningText`; None if it wrote nothing.
     """
     if reply is None or not reply.strip():
         return "the reply is empty"
+    truncated = isinstance(reply, RunningText) and reply.truncated
     if (said := without_thoughts(reply)) is None:
         return "its thoughts do not end"
     if task.answer.answers == "text" and said.strip() == row.get(LABEL):
         return None
-    if (found := find_answer(task, reply, row)) is None:
+    if (found := find_answer(task, reply, row, truncated=truncated)) is None:
+        if truncated:
+            return "it was truncated before it marked an answer"
         words = answer_words_of(task.labels or ())
         return "it settles on no single answer" if find_terms(words, plain(said)) else "no answer"
     if task.read_answer(row, found) is None:

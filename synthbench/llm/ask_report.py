@@ -13,6 +13,7 @@ import numpy as np
 from synthbench.errors import SynthbenchError
 from synthbench.evaluation.chat_replies import ChatReply
 from synthbench.evaluation.evaluate import evaluate
+from synthbench.evaluation.message import read_message
 from synthbench.evaluation.report import Report
 from synthbench.evaluation.scores import Score, rows_by, wilson
 from synthbench.evaluation.unreadable import why_unread
@@ -56,7 +57,9 @@ class AskReport:
             `all` for all rows. Their intervals are over rows.
         alike: the number of rows whose replies are all equal, 0 with one reply to each row.
         unread: the replies in which no answer could be read; they are wrong.
-        cut_off: how many of these stopped at the limit of tokens.
+        truncated: the number of replies that stopped at the limit of tokens, by the finish reason
+            that the server gives. They have an answer only where it is marked.
+        thoughts_unclosed: the number of replies that end within their thoughts.
         prompt_tokens: tokens of all prompts, as the server counts them; None if it does not.
         completion_tokens: tokens of all replies, likewise.
         asked: how many replies came in this call; others were kept before.
@@ -71,7 +74,8 @@ class AskReport:
     passed: dict[str, dict[Any, Score]]
     alike: int
     unread: tuple[UnreadReply, ...]
-    cut_off: int
+    truncated: int
+    thoughts_unclosed: int
     prompt_tokens: int | None
     completion_tokens: int | None
     asked: int
@@ -101,7 +105,12 @@ class AskReport:
         if not complete:
             raise SynthbenchError("No row has all its replies; the same call asks for the others.")
         used = [replies[one] for each in places for one in each if one in replies]
-        first = {row["id"]: replies[row["id"], 0].text for row in complete}
+        texts = {
+            (row["id"], sample): replies[row["id"], sample].running_text
+            for row in complete
+            for sample in range(samples)
+        }
+        first = {row["id"]: texts[row["id"], 0] for row in complete}
         report = evaluate(
             {split: rows},
             first,
@@ -113,23 +122,26 @@ class AskReport:
         )
         right = np.array(
             [
-                [reward_of(task, row, replies[row["id"], sample].text) for sample in range(samples)]
+                [reward_of(task, row, texts[row["id"], sample]) for sample in range(samples)]
                 for row in complete
             ]
         )
         unread = [
-            (UnreadReply(row["id"], reason, reply.text), reply.finish_reason)
+            UnreadReply(row["id"], reason, text)
             for row in complete
             for sample in range(samples)
-            if (reason := why_unread(task, row, (reply := replies[row["id"], sample]).text))
+            if (reason := why_unread(task, row, text := texts[row["id"], sample]))
         ]
         return cls(
             report=report,
             samples=samples,
             passed=_passed(task, complete, right),
             alike=0 if samples == 1 else sum(_are_equal(replies, row, samples) for row in complete),
-            unread=tuple(one for one, _ in unread),
-            cut_off=sum(reason == "length" for _, reason in unread),
+            unread=tuple(unread),
+            truncated=sum(one is not None and one.truncated for one in texts.values()),
+            thoughts_unclosed=sum(
+                one is not None and read_message(one).thoughts_unclosed for one in texts.values()
+            ),
             prompt_tokens=_sum(reply.prompt_tokens for reply in used),
             completion_tokens=_sum(reply.completion_tokens for reply in used),
             **told,
@@ -153,7 +165,8 @@ class AskReport:
         values["unread_examples"] = [dataclasses.asdict(one) for one in self.unread[:_SHOWN]]
         names = (
             "alike",
-            "cut_off",
+            "truncated",
+            "thoughts_unclosed",
             "prompt_tokens",
             "completion_tokens",
             "asked",
@@ -161,6 +174,7 @@ class AskReport:
             "file",
         )
         values |= {name: getattr(self, name) for name in names}
+        values["replies"] = self.report.replies * self.samples
         return {**values, "failures": list(self.failures)}
 
     def __repr__(self) -> str:
@@ -210,8 +224,8 @@ class AskReport:
         if self.unread:
             reasons = ", ".join(f"{reason} ({count:,})" for reason, count in self._reasons()[:5])
             yield f"{len(self.unread):,} replies without a readable answer are wrong: {reasons}"
-        if self.cut_off:
-            yield f"{self.cut_off:,} of these stopped at the limit of tokens"
+        if self.samples > 1:  # of a single sample, the report says so
+            yield f"{self.truncated:,} truncated, {self.thoughts_unclosed:,} with unclosed thoughts"
         for one in self.unread[:_SHOWN]:
             text = one.reply or ""
             yield f"{one.id}: {one_line(repr(('...' if len(text) > _END else '') + text[-_END:]))}"

@@ -16,11 +16,14 @@ from inspect_ai.model import (
     ChatMessageUser,
     ContentImage,
     ContentText,
+    ModelOutput,
 )
 from inspect_ai.scorer import Score, Scorer, Target, accuracy, grouped, scorer, stderr
 from inspect_ai.solver import TaskState, generate
 
+from synthbench.evaluation.chat_replies import running_text
 from synthbench.evaluation.final_answer import find_answer
+from synthbench.evaluation.message import read_message
 from synthbench.evaluation.unreadable import why_unread
 from synthbench.llm.conversations import metadata
 from synthbench.llm.mixtures import ROW, TASK, carried_row
@@ -119,7 +122,7 @@ def right_answer(task: str, variant: str, seed: int, parameters: dict[str, Any])
     made = task_from(task, variant, parameters, seed)
 
     async def score(state: TaskState, target: Target) -> Score:
-        return _judged(made, state.metadata, state.output.completion)
+        return _judged(made, state.metadata, state.output)
 
     return score
 
@@ -129,19 +132,25 @@ def right_answers() -> Scorer:
     """As `right_answer`, for rows of several tasks, which say whose they are."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        return _judged(*carried_row(state.metadata), state.output.completion)
+        return _judged(*carried_row(state.metadata), state.output)
 
     return score
 
 
-def _judged(task: Task, row: Mapping[str, Any], completion: str) -> Score:
-    found = find_answer(task, completion, row)
+def _judged(task: Task, row: Mapping[str, Any], output: ModelOutput) -> Score:
+    reason = output.choices[0].stop_reason if output.choices else None
+    completion = running_text(output.completion, reason)
+    found = find_answer(task, completion, row, truncated=completion.truncated)
     unread = why_unread(task, row, completion)
     return Score(
         value=reward_of(task, row, completion),
         answer=None if found is None else str(found),
         explanation=completion if unread is None else f"Not read: {unread}.\n\n{completion}",
-        metadata={"unread": unread},
+        metadata={
+            "unread": unread,
+            "truncated": completion.truncated,
+            "thoughts_unclosed": read_message(completion).thoughts_unclosed,
+        },
     )
 
 

@@ -16,6 +16,7 @@ from nemo_gym.base_resources_server import (
     SimpleResourcesServer,
 )
 
+from synthbench.evaluation.chat_replies import is_truncated
 from synthbench.llm.mixtures import carried_row
 from synthbench.llm.scoring import reward_of
 
@@ -51,7 +52,9 @@ class SynthbenchResourcesServer(SimpleResourcesServer):
             UsageError: the row is not one of the export.
         """
         carries = {"task": body.task, "row": body.row}
-        reward = reward_of(*carried_row(carries), _last_message(body.response))
+        task, row = carried_row(carries)
+        message, truncated = _last_message(body.response), _is_truncated(body.response)
+        reward = reward_of(task, row, message, truncated=truncated)
         return SynthbenchVerifyResponse(**body.model_dump(), reward=reward)
 
 
@@ -64,6 +67,12 @@ def _last_message(response: Any) -> str | None:
     if isinstance(last, str):
         return last
     return "".join(part.text for part in last if part.type == "output_text")
+
+
+def _is_truncated(response: Any) -> bool:
+    """True if the response ended at its limit of tokens."""
+    details = getattr(response, "incomplete_details", None)
+    return is_truncated(None if details is None else details.reason)
 
 
 def _server() -> SynthbenchResourcesServer:

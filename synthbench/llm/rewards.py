@@ -11,6 +11,7 @@ from typing import Any
 from synthbench.arguments import checked
 from synthbench.checks import check_name
 from synthbench.errors import UsageError
+from synthbench.evaluation.chat_replies import is_truncated
 from synthbench.llm.mixtures import ROW, TASK, carried_row
 from synthbench.llm.prompts import askable_task
 from synthbench.llm.scoring import checked_completions, is_scalar, reward_of
@@ -19,15 +20,21 @@ from synthbench.tasks.mixture import Mixture, Sources
 from synthbench.tasks.spec import task_spec
 from synthbench.text.lines import short
 
+#: Columns that say whether a completion was truncated: its finish reason, and its tokens, which
+#: TRL gives.
+FINISH_REASON, COMPLETION_IDS = "finish_reason", "completion_ids"
+
 
 class Reward:
     """1.0 for every completion that gives the right answer to its row, else 0.0.
 
     Args:
         tasks: the tasks whose rows it judges.
+        end_tokens: as in `trl_reward`.
     """
 
-    def __init__(self, tasks: Sequence[Task]) -> None:
+    def __init__(self, tasks: Sequence[Task], end_tokens: Sequence[int] = ()) -> None:
+        self._end_tokens = frozenset(end_tokens)
         self._tasks = {task_spec(one): one for one in tasks}
         names = dict.fromkeys(one.name.replace("-", "_") for one in tasks)
         self.__name__ = "_".join(["synthbench", *names])  # its name in the trainer's logs
@@ -51,28 +58,44 @@ class Reward:
         """
         if len(self._tasks) == 1:
             (task,) = self._tasks.values()
-            rows = rows_of(completions, task.columns, columns)
-            return [reward_of(task, *pair) for pair in zip(rows, completions, strict=True)]
-        rows = rows_of(completions, (TASK, ROW), columns)
-        return [self._judged(*pair) for pair in zip(rows, completions, strict=True)]
+            pairs = [(task, row) for row in rows_of(completions, task.columns, columns)]
+        else:
+            pairs = [self._carried(row) for row in rows_of(completions, (TASK, ROW), columns)]
+        truncated = self._truncated(completions, columns)
+        return [
+            reward_of(task, row, completion, truncated=is_cut)
+            for (task, row), completion, is_cut in zip(pairs, completions, truncated, strict=True)
+        ]
 
-    def _judged(self, given: Mapping[str, Any], completion: Any) -> float:
+    def _carried(self, given: Mapping[str, Any]) -> tuple[Task, dict[str, Any]]:
         task, row = carried_row(given)
         check_name("task of this reward", given[TASK], self._tasks)
-        return reward_of(task, row, completion)
+        return task, row
+
+    def _truncated(self, completions: Sequence[Any], columns: Mapping[str, Any]) -> list[bool]:
+        """True for each completion that is known to have stopped at the limit of tokens."""
+        rows = rows_of(completions, (FINISH_REASON, COMPLETION_IDS), columns)
+        if any(FINISH_REASON in row for row in rows):
+            return [is_truncated(row[FINISH_REASON]) for row in rows]
+        ids: list[Any] = [row.get(COMPLETION_IDS, ()) if self._end_tokens else () for row in rows]
+        return [len(one) > 0 and int(one[-1]) not in self._end_tokens for one in ids]
 
 
 @checked
-def trl_reward(task: Sources) -> Reward:
+def trl_reward(task: Sources, *, end_tokens: int | Sequence[int] = ()) -> Reward:
     """A reward for TRL's GRPOTrainer: `reward_funcs=[llm.trl_reward("listops")]`.
 
     Args:
         task: a task, its name, or a dataset directory, as in `prompts`; or several of them.
+        end_tokens: the ids of tokens that end a completion, such as `tokenizer.eos_token_id`. A
+            completion whose `completion_ids` end with another token was truncated, and has an
+            answer only where it is marked.
 
     Returns:
         `reward(completions, **columns)`, which gives 1.0 or 0.0 for each completion, a text or a
         list of chat messages. `columns` are the columns that `prompts` gives, as lists as long as
-        `completions`; a label may be given as text, too. It can be pickled.
+        `completions`. A label may be given as text, too. A column `finish_reason`, such as
+        `length`, says which completions were truncated. It can be pickled.
 
     Raises:
         UsageError: an unknown name, or a task without a single right answer.
@@ -83,7 +106,8 @@ def trl_reward(task: Sources) -> Reward:
         >>> reward(["Answer: 7", "Answer: 8"], label=[7, 7])
         [1.0, 0.0]
     """
-    return Reward([askable_task(one)[0] for one in Mixture.of(task).parts])
+    ends = (end_tokens,) if isinstance(end_tokens, int) else end_tokens
+    return Reward([askable_task(one)[0] for one in Mixture.of(task).parts], ends)
 
 
 def rows_of(

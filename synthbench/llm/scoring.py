@@ -7,6 +7,7 @@ from os import PathLike
 from typing import Any
 
 from synthbench.errors import SynthbenchError, UsageError
+from synthbench.evaluation.chat_replies import RunningText
 from synthbench.evaluation.evaluate import evaluate as evaluate_rows
 from synthbench.evaluation.final_answer import score_answer
 from synthbench.evaluation.report import Report
@@ -26,6 +27,8 @@ def score(
     task: str | Task | PathLike[str],
     row: Mapping[str, Any],
     completion: str | Sequence[Mapping[str, Any]] | None,
+    *,
+    truncated: bool = False,
 ) -> float:
     r"""Score one completion: find the answer in its text, then compare it strictly.
 
@@ -34,6 +37,8 @@ def score(
         row: the row, with its `label`.
         completion: a text, a chat message, or chat messages, of which the last counts; a number
             stands for its text; None is wrong.
+        truncated: whether the completion stopped at the limit of tokens. It then has an answer
+            only where it is marked.
 
     Returns:
         1.0 if the text gives the right answer, else 0.0.
@@ -51,7 +56,7 @@ def score(
         0.0
     """
     made, _ = askable_task(task)
-    return reward_of(made, row, completion)
+    return reward_of(made, row, completion, truncated=truncated)
 
 
 def evaluate(
@@ -120,7 +125,9 @@ def _refuse_several_a_row(completions: int, rows: Any) -> None:
         )
 
 
-def reward_of(task: Task, row: Mapping[str, Any], completion: Any) -> float:
+def reward_of(
+    task: Task, row: Mapping[str, Any], completion: Any, *, truncated: bool = False
+) -> float:
     """1.0 or 0.0 for one completion; a UsageError if it or the row is not what `score` takes."""
     if not isinstance(row, Mapping):
         raise UsageError(
@@ -129,7 +136,8 @@ def reward_of(task: Task, row: Mapping[str, Any], completion: Any) -> float:
         )
     text = _text_of(completion)
     try:
-        return score_answer(task, row, text)
+        truncated = truncated or (isinstance(text, RunningText) and text.truncated)
+        return score_answer(task, row, text, truncated=truncated)
     except KeyError as error:
         raise UsageError(
             f"The row has no column {error.args[0]!r}, by which answers to {task.name} are judged; "

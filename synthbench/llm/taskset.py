@@ -80,7 +80,8 @@ class SynthbenchTask(vf.Task[SynthbenchData]):
         """1.0 if the model's reply gives the right answer, else 0.0."""
         name, variant, seed, parameters = self.data.source
         task = task_from(name, variant, parameters, seed)
-        return reward_of(task, self.data.row, trace.last_reply)
+        truncated = trace.is_truncated
+        return reward_of(task, self.data.row, trace.last_reply, truncated=truncated)
 
 
 class SynthbenchTaskset(vf.Taskset[SynthbenchTask, SynthbenchConfig]):
