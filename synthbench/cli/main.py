@@ -6,6 +6,7 @@ import contextlib
 import errno
 import io
 import os
+import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -89,10 +90,10 @@ def _run(command: click.Command, arguments: Sequence[str] | None) -> int:
         status = UsageError.exit_status if error.errno == errno.ENAMETOOLONG else 1
         return _failed(f"{text or error}{file}", status)
     except MemoryError:
-        return _failed(
-            "Out of memory; finished parts are kept. Fewer --workers need less memory.", 1
-        )
+        return _failed(_out_of_memory(sys.argv[1:] if arguments is None else arguments), 1)
     except (Exception, SystemExit) as error:
+        if str(error) == "can't start new thread":  # as threads say it
+            return _failed(_out_of_memory(sys.argv[1:] if arguments is None else arguments), 1)
         if isinstance(error, SystemExit) and _COMPLETION in os.environ:
             raise  # click has answered the shell
         from synthbench.engine.error_origin import where_raised
@@ -115,6 +116,16 @@ def _interrupted(arguments: Sequence[str]) -> str:
     if arguments and arguments[0] in _CONTINUED:
         return "Interrupted; run the same command again to continue."
     return "Interrupted."
+
+
+def _out_of_memory(arguments: Sequence[str]) -> str:
+    name = next(iter(arguments), "")
+    text = "Out of memory. Finished parts are kept." if name in _CONTINUED else "Out of memory."
+    command = commands.commands.get(name)
+    has_workers = command is not None and any(one.name == "workers" for one in command.params)
+    if has_workers and not re.search(r"--workers[= ]1( |$)", " ".join(arguments)):
+        text += " --workers 1 needs less memory."
+    return text
 
 
 def _failed(text: str, status: int) -> int:

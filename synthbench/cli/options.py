@@ -6,6 +6,7 @@ import importlib.abc
 import inspect
 import json
 import os
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from synthbench.tasks.base import Task
 
 
+#: Options that say which dataset is made. Commands that read a dataset lack them.
+OF_TASKS = ("--level", "--set", "--seed", "--preset", "--rows")
+
+
 class WithExamples(click.Command):
     """A command whose epilog has examples, and whose names the shell completes."""
 
@@ -27,6 +32,22 @@ class WithExamples(click.Command):
         super().__init__(*args, **options)
         for parameter in self.params:
             add_completion(parameter)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments; an option that belongs to a task is explained to users of datasets.
+
+        Raises:
+            UsageError: a command that reads a dataset gets an option with which a dataset is made.
+        """
+        given = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            arguments = [one for one in self.params if isinstance(one, click.Argument)]
+            reads = any(one.name in ("dataset", "datasets") for one in arguments)
+            if not (reads and error.option_name in OF_TASKS):
+                raise
+            raise UsageError(_made_first(ctx.info_name, given, error.option_name)) from None
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Show the examples in a section of their own."""
@@ -39,6 +60,19 @@ class WithExamples(click.Command):
         if not isinstance(self, click.Group):
             _import_arrow_and_numpy(linear_algebra=self.name == "audit")
         return super().invoke(ctx)
+
+
+def _made_first(command: str | None, given: Sequence[str], option: str) -> str:
+    """The error for an option of `generate` in a command that reads a dataset."""
+    at = next(number for number, word in enumerate(given) if word.partition("=")[0] == option)
+    _, sign, value = given[at].partition("=")
+    value = value if sign else next(iter(given[at + 1 :]), "")
+    name = "TASK" if not given[:at] or given[0].startswith("-") else given[0]
+    make = shlex.join(["synthbench", "generate", name, option, value or "..."])
+    return (
+        f"No such option: {option}. A dataset is made with it: {make} --out DIR, then "
+        f"synthbench {command} DIR."
+    )
 
 
 class _NoPandas(importlib.abc.MetaPathFinder):

@@ -12,6 +12,8 @@ _LIMITS = frozenset(
     {"length", "max_tokens", "model_length", "max_output_tokens", "max_completion_tokens",
      "max_new_tokens", "max_length", "token_limit", "model_context_window_exceeded"}
 )  # fmt: skip
+#: No request has more tokens.
+_MOST_TOKENS = 1 << 53
 
 
 class RunningText(str):
@@ -88,7 +90,9 @@ def read_chat_reply(body: Any) -> ChatReply:
 
 
 def _count(given: Any) -> int | None:
-    return given if isinstance(given, int) and not isinstance(given, bool) else None
+    """A number of tokens, None for anything that is not a possible number."""
+    is_count = isinstance(given, int) and not isinstance(given, bool) and 0 <= given <= _MOST_TOKENS
+    return given if is_count else None
 
 
 def is_batch_line(record: Mapping[Any, Any]) -> bool:
@@ -107,8 +111,22 @@ def read_batch_line(record: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def is_kept_reply(record: Mapping[Any, Any]) -> bool:
-    """Whether a record is a reply as `llm.ask` keeps it."""
-    return record.keys() >= {"id", "sample", "completion", "finish_reason"}
+    """True for a record that `llm.ask` has kept."""
+    sample = record.get("sample")
+    return (
+        record.keys() >= {"id", "sample", "completion", "finish_reason"}
+        and isinstance(record["id"], str)
+        and isinstance(sample, int)
+        and not isinstance(sample, bool)
+        and isinstance(record["completion"], str | None)
+        and isinstance(record["finish_reason"], str | None)
+    )
+
+
+def kept_reply(record: Mapping[Any, Any]) -> ChatReply:
+    """The reply of a record for which `is_kept_reply` is true."""
+    counts = (_count(record.get(name)) for name in ("prompt_tokens", "completion_tokens"))
+    return ChatReply(record["completion"], record["finish_reason"], *counts)
 
 
 def read_kept_reply(record: Mapping[Any, Any]) -> dict[str, Any]:

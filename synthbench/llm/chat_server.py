@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import email.utils
 import json
 import os
@@ -25,7 +26,11 @@ _LONGEST_BACKOFF, _LONGEST_WAIT = 60.0, 600.0
 _LARGEST = 1 << 24
 #: Responses that may be different another time, other than those from 500 on.
 _PASSING = {408, 409, 425, 429}
+_COMPLETIONS = "chat/completions"
 _REMEDIES = {
+    **dict.fromkeys(
+        (301, 302, 303, 307, 308), "Redirects are not followed: give the address to which it leads."
+    ),
     401: "The server does not accept the key: set OPENAI_API_KEY, or give api_key.",
     403: "The key may not use this model or server.",
     404: "The URL of most servers ends in /v1.",
@@ -119,7 +124,7 @@ class ChatServer:
     async def _try(self, body: Mapping[str, Any]) -> ChatReply:
         try:
             async with asyncio.timeout(self._timeout):
-                status, headers, data = await self._send("POST", "chat/completions", body)
+                status, headers, data = await self._send("POST", _COMPLETIONS, body)
         except TimeoutError:
             raise NoReplyError(f"no reply in {self._timeout:g} seconds") from None
         except httpx.ConnectError as error:
@@ -128,6 +133,8 @@ class ChatServer:
             raise NoReplyError(self._told(error)) from None
         if not 200 <= status < 300:
             text = f"status {status}: {self._quoted(_message(data)) or 'no message'}"
+            if 300 <= status < 400 and "Location" in headers:
+                text = f"status {status}: it redirects to {self._target(headers['Location'])}"
             passing = status in _PASSING or status >= 500
             raise NoReplyError(text, status, passing=passing, wait=_wait(headers))
         try:
@@ -153,6 +160,12 @@ class ChatServer:
                 if size > _LARGEST:
                     raise NoReplyError(f"the response has more than {_LARGEST:,} bytes")
             return response.status_code, response.headers, b"".join(pieces)
+
+    def _target(self, location: str) -> str:
+        """The address of the server to which a redirect leads, as users give it."""
+        with contextlib.suppress(httpx.InvalidURL, ValueError):
+            location = str(httpx.URL(f"{self._url}/{_COMPLETIONS}").join(location))
+        return self._quoted(location.removesuffix(f"/{_COMPLETIONS}"))
 
     def _told(self, error: httpx.HTTPError) -> str:
         return self._quoted(str(error)) or type(error).__name__
@@ -183,7 +196,8 @@ class ChatServer:
         try:
             async with asyncio.timeout(min(self._timeout, 10.0)):
                 _, _, data = await self._send("GET", "models")
-            return [str(one["id"]) for one in read_json(data)["data"]]
+            names = [model["id"] for model in read_json(data)["data"]]
+            return [one_line(name) for name in names if isinstance(name, str)]
         except (httpx.HTTPError, NoReplyError, TimeoutError, ValueError, LookupError, TypeError):
             return []
 
@@ -249,5 +263,5 @@ def _wait(headers: httpx.Headers) -> float | None:
         pass
     try:
         return max(0.0, email.utils.parsedate_to_datetime(given).timestamp() - time.time())
-    except ValueError:
+    except (ValueError, OverflowError, OSError):  # not a date, or out of the range of times
         return None

@@ -22,7 +22,7 @@ import filelock
 from synthbench.checks import claim_output, usable_path
 from synthbench.dataset.files import read_json, write_json
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
-from synthbench.evaluation.chat_replies import ChatReply, is_kept_reply
+from synthbench.evaluation.chat_replies import ChatReply, is_kept_reply, kept_reply
 from synthbench.text.lines import one_line, short
 
 REPLIES, _ASKED, _LOCK = "replies.jsonl", "ask.json", ".lock"
@@ -130,10 +130,10 @@ class KeptReplies:
         for number, line in enumerate(data.splitlines(), start=1):
             record = _json(line, f"{file}, line {number}")
             if not (isinstance(record, dict) and is_kept_reply(record)):
-                raise DatasetError(f"{file}, line {number}: {short(record)} is no reply.")
-            text, reason = record["completion"], record["finish_reason"]
-            counts = (record.get("prompt_tokens"), record.get("completion_tokens"))
-            self.replies[record["id"], record["sample"]] = ChatReply(text, reason, *counts)
+                raise DatasetError(
+                    f"{file}, line {number}: {short(record)} is not a reply that ask has kept."
+                )
+            self.replies[record["id"], record["sample"]] = kept_reply(record)
 
 
 def _json(data: bytes, place: str) -> Any:

@@ -9,10 +9,12 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from synthbench.checks import check_whole_number
+from synthbench.dataset.files import read_json
 from synthbench.errors import UsageError
 from synthbench.tasks.base import Task
 from synthbench.tasks.mixture import Mixture, Source
 from synthbench.tasks.spec import task_of, task_spec
+from synthbench.text.lines import short
 
 if TYPE_CHECKING:
     import datasets
@@ -95,20 +97,21 @@ def carried(task: Task, row: Mapping[str, Any]) -> dict[str, str]:
     return {TASK: task_spec(task), ROW: json.dumps(columns, ensure_ascii=False)}
 
 
-def carried_row(given: Mapping[str, Any]) -> tuple[Task, dict[str, Any]]:
+def carried_row(given: Any) -> tuple[Task, dict[str, Any]]:
     """The task and the row that a program has carried.
 
     Raises:
         UsageError: it has carried something else.
     """
-    task, row = given.get(TASK), given.get(ROW)
+    carried = given if isinstance(given, Mapping) else {}
+    task, row = carried.get(TASK), carried.get(ROW)
     try:
-        columns = json.loads(row) if isinstance(row, str) else None
+        columns = read_json(row.encode()) if isinstance(row, str) else None
     except ValueError:
         columns = None
     if not (isinstance(task, str) and isinstance(columns, dict)):
         raise UsageError(
             f"Expected 'task' and 'row' as prompts and exports of synthbench write them; got "
-            f"{', '.join(map(str, given)) or 'neither'}."
+            f"{short(given)}."
         )
     return task_of(task), columns

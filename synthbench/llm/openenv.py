@@ -6,6 +6,12 @@
     app = make_app({"listops": 2, "parity": 1})
 
 The same seed gives the same question on every machine and in every session.
+
+Over the WebSocket a session has an environment of its own: `reset`, then `step`. Over HTTP each
+request has a new environment, so that a step names the seed of its row:
+
+    POST /reset {"seed": 3}
+    POST /step {"action": {"message": "Answer: 7"}, "seed": 3}
 """
 
 from __future__ import annotations
@@ -14,12 +20,13 @@ import functools
 import secrets
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse
 from openenv.core.env_server.http_server import create_app
 from openenv.core.env_server.interfaces import Environment
 from openenv.core.env_server.types import Action, Observation, State
 
-from synthbench.errors import UsageError
+from synthbench.errors import SynthbenchError, UsageError
 from synthbench.llm.conversations import question
 from synthbench.llm.scoring import reward_of
 from synthbench.llm.seeded import row_of_seed, text_tasks
@@ -42,10 +49,12 @@ class SynthbenchObservation(Observation):
     """What the model sees.
 
     Attributes:
+        seed: the row's seed.
         prompt: the rule, the question and the form of the answer; empty after the reply.
         answer: the right answer; empty before the reply.
     """
 
+    seed: int
     prompt: str = ""
     answer: str = ""
 
@@ -55,12 +64,12 @@ class SynthbenchState(State):
 
     Attributes:
         task: the task, as `synthbench.tasks.spec.task_of` reads it.
-        seed: the row's seed; `reset` with this seed asks the row again.
+        seed: the row's seed; `reset` with this seed asks the row again. None before a `reset`.
         id: the row's id.
     """
 
     task: str = ""
-    seed: int = 0
+    seed: int | None = None
     id: str = ""
 
 
@@ -92,21 +101,39 @@ class SynthbenchEnvironment(Environment[SynthbenchAction, SynthbenchObservation,
         self._state = SynthbenchState(
             episode_id=episode_id, step_count=0, task=task_spec(task), seed=seed, id=row["id"]
         )
-        return SynthbenchObservation(prompt=question(task, row["text"]))
+        return SynthbenchObservation(seed=seed, prompt=question(task, row["text"]))
 
     def step(
-        self, action: SynthbenchAction, timeout_s: float | None = None, **others: Any
+        self,
+        action: SynthbenchAction,
+        timeout_s: float | None = None,
+        *,
+        seed: int | None = None,
+        **others: Any,
     ) -> SynthbenchObservation:
         """Reward the reply with 1.0 or 0.0, and end the episode.
 
+        Args:
+            action: the reply.
+            timeout_s: not needed.
+            seed: the seed of the row, as if `reset` had asked it. Requests over HTTP need it.
+            others: not needed.
+
         Raises:
-            UsageError: no row is asked: `reset` comes first, before every reply.
+            UsageError: neither `reset` nor a seed says which row was asked, or the seed is not a
+                whole number from 0.
         """
+        if seed is not None:
+            self.reset(seed)
         if self._asked is None:
-            raise UsageError("No row is asked: call reset before every step.")
+            raise UsageError(
+                "No row is asked: call reset before every step. Over HTTP, give the seed that "
+                'reset has answered: {"action": {"message": ...}, "seed": 3}.'
+            )
         task, row = self._asked
         self._asked, self._state.step_count = None, 1
         return SynthbenchObservation(
+            seed=self._state.seed,
             done=True,
             reward=reward_of(task, row, action.message),
             answer=task.answer.format_answer(row[LABEL]),
@@ -120,6 +147,9 @@ class SynthbenchEnvironment(Environment[SynthbenchAction, SynthbenchObservation,
 
 def make_app(task: Sources = "listops", split: str = "train", *, sessions: int = 64) -> FastAPI:
     """The server of an environment, over HTTP and WebSocket.
+
+    OpenEnv's routes for lists of tasks are removed, because an environment has a row for every
+    seed. A request that is refused has status 422 and says why.
 
     Args:
         task: as in `SynthbenchEnvironment`.
@@ -138,4 +168,17 @@ def make_app(task: Sources = "listops", split: str = "train", *, sessions: int =
         max_concurrent_envs=sessions,
         state_cls=SynthbenchState,
     )
+    app.router.routes[:] = [
+        route for route in app.router.routes if not _lists_tasks(getattr(route, "path", ""))
+    ]
+    app.add_exception_handler(SynthbenchError, _refuse)
     return app
+
+
+def _lists_tasks(path: str) -> bool:
+    return path.startswith("/{env_name}/")
+
+
+def _refuse(_: Request, error: Exception) -> JSONResponse:
+    """The response to a request that the environment refuses."""
+    return JSONResponse({"detail": str(error)}, status_code=422)

@@ -13,7 +13,7 @@ row of train is held out.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from reasoning_gym.dataset import ProceduralDataset
@@ -147,4 +147,5 @@ class SynthbenchDataset(ProceduralDataset):
         Raises:
             UsageError: the entry is not one of ours.
         """
-        return reward_of(*carried_row(entry["metadata"]), answer)
+        given = entry.get("metadata") if isinstance(entry, Mapping) else entry
+        return reward_of(*carried_row(given), answer)

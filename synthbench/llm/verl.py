@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from synthbench.errors import UsageError
 from synthbench.llm.mixtures import carried_row
 from synthbench.llm.scoring import reward_of
 
@@ -39,8 +38,4 @@ def compute_score(
     Raises:
         UsageError: the row is not one of the export.
     """
-    if extra_info is None:
-        raise UsageError(
-            f"A row of {data_source!r} has no extra_info; expected rows of the export."
-        )
     return reward_of(*carried_row(extra_info), solution_str)

@@ -4,7 +4,9 @@
 
 The file must lie in the dataset's directory, because its paths are relative. Each shard is listed
 with its checksum. Each variant is a record set with a field for each column and a field `split`,
-which is read from the name of the file. Version 1.1 of the format is the first with lists of lists.
+which is read from the name of the file. mlcroissant reads one split with
+`records("forward", filters={"forward/split": "test"})`. Version 1.1 of the format is the first with
+lists of lists.
 """
 
 from __future__ import annotations
@@ -36,8 +38,6 @@ _KINDS = (
     (pa.types.is_integer, "sc:Integer"),
     (pa.types.is_floating, "sc:Float"),
 )
-_SPLIT = r".*/([^/]+)-\d+-of-\d+\.parquet$"
-
 #: The JSON-LD context of the specification.
 _CROISSANT_NAMES = (
     "citeAs", "column", "extract", "field", "fileObject", "fileProperty", "fileSet", "includes",
@@ -119,11 +119,20 @@ def _files_of(variant: str) -> str:
 
 
 def _record_set(task: Task) -> dict[str, Any]:
-    path = {"extract": {"fileProperty": "fullpath"}, "transform": {"regex": _SPLIT}}
+    path = {"extract": {"fileProperty": "fullpath"}, "transform": {"regex": _split(task.variant)}}
     fields = [_field(task, "split", value("string"), path)]
     for name, column in columns_of(task).items():
         fields.append(_field(task, name, column, {"extract": {"column": name}}))
     return {"@type": "cr:RecordSet", "@id": task.variant, "name": task.variant, "field": fields}
+
+
+def _split(variant: str) -> str:
+    r"""The expression that finds the split in the path of a variant's file.
+
+    To read one split, mlcroissant 1.1.1 puts its name in place of the group and makes a glob of the
+    rest, which replaces those of the file set. It knows `.+`, `.*` and `\.`, but not `\d`.
+    """
+    return rf".*data/{variant}/([^/]+)-.+-of-.+\.parquet$"
 
 
 def _field(task: Task, name: str, column: Column, origin: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from synthbench.errors import SynthbenchError
 from synthbench.tasks.base import Task
 from synthbench.tasks.optional_modules import optional_function
 from synthbench.tasks.parameters import ranges
-from synthbench.tasks.registry import as_task, list_tasks, task_class
+from synthbench.tasks.plug_ins import broken_packages, why_fatal
+from synthbench.tasks.registry import as_task, list_tasks, plug_ins, task_class
 from synthbench.tasks.scalar import span
 from synthbench.text.lines import one_line
 from synthbench.text.tables import Table, stack, styled
@@ -88,14 +89,24 @@ def parameter_help(task: Task) -> list[tuple[str, str]]:
 
 def all_facts() -> list[dict[str, Any]]:
     """`task_facts` of every task; of one that another package has broken, `task` and `fault`."""
+    foreign = plug_ins()
     every = []
     for name in list_tasks():
-        try:
-            every.append(task_facts(name))
-        except Exception as error:  # whatever another package raises
-            fault = str(error) if isinstance(error, SynthbenchError) else f"{error!r}"
-            every.append({"task": name, "fault": one_line(fault)})
-    return every
+        fault = why_fatal(name) if name in foreign else None
+        facts = {"task": name, "fault": fault} if fault else _facts_or_fault(name)
+        every.append(facts)
+    broken = broken_packages().items()
+    return [*every, *({"task": name, "fault": one_line(fault)} for name, fault in broken)]
+
+
+def _facts_or_fault(name: str) -> dict[str, Any]:
+    try:
+        return task_facts(name)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever another package raises
+        fault = str(error) if isinstance(error, SynthbenchError) else f"{error!r}"
+        return {"task": name, "fault": one_line(fault)}
 
 
 def describe_tasks() -> Table:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import importlib
 import json
 from collections.abc import Mapping, Sequence
@@ -14,10 +13,11 @@ from synthbench.tasks.base import Parameters, Task
 from synthbench.tasks.declared import check_class, check_task
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.tasks.images.task import ImageTask
+from synthbench.tasks.plug_ins import entry_points
 from synthbench.text.lines import short
 
 if TYPE_CHECKING:
-    import importlib.metadata
+    from importlib.metadata import EntryPoint
 
 #: The class of each of our tasks; its package has the task's name, with _ for -.
 _OWN = {
@@ -35,9 +35,6 @@ _OWN = {
     "chomsky": "Chomsky",
     "addition": "Addition",
 }
-
-#: Third-party packages name their `Task` classes under this entry point group.
-ENTRY_POINTS = "synthbench.tasks"
 
 _registered: dict[str, type[Task]] = {}
 
@@ -97,12 +94,9 @@ def _made(cls: type[Task], variant: str | None, parameters: Any, seed: int = 0) 
     return task
 
 
-@functools.cache
-def _entry_points() -> Mapping[str, importlib.metadata.EntryPoint]:
-    import importlib.metadata
-
-    found = importlib.metadata.entry_points(group=ENTRY_POINTS)
-    return {point.name: point for point in found if point.name not in _OWN}
+def plug_ins() -> list[str]:
+    """The names of tasks that other packages bring by entry points."""
+    return [name for name in entry_points() if name not in _OWN and name not in _registered]
 
 
 def list_tasks() -> list[str]:
@@ -116,7 +110,7 @@ def list_tasks() -> list[str]:
         >>> synthbench.list_tasks()[:3]
         ['listops', 'arithmetic', 'ctl']
     """
-    return list(dict.fromkeys([*_OWN, *_registered, *_entry_points()]))
+    return [*_OWN, *_registered, *plug_ins()]
 
 
 def task_class(name: str) -> type[Task]:
@@ -134,19 +128,21 @@ def task_class(name: str) -> type[Task]:
         return found
     if name in _registered:
         return _registered[name]
-    if name in _entry_points():
-        return _load(_entry_points()[name])
+    if name in entry_points():
+        return _load(entry_points()[name])
     raise unknown_name("task", name, list_tasks())
 
 
-def _load(point: importlib.metadata.EntryPoint) -> type[Task]:
+def _load(point: EntryPoint) -> type[Task]:
     """Load and register the task of an entry point."""
     entry = f"Task {point.name!r} of entry point {point.value!r}"
     try:
         found: type[Task] = point.load()
     except SynthbenchError:  # from `register`, used as a decorator
         raise
-    except (Exception, SystemExit) as error:  # whatever the module of another package raises
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever the module of another package raises
         reason = f"{type(error).__name__}: {error}"
         raise SynthbenchError(f"{entry} cannot be loaded: {reason}.") from error
     if (name := getattr(found, "name", None)) != point.name:
@@ -155,7 +151,9 @@ def _load(point: importlib.metadata.EntryPoint) -> type[Task]:
         return register(found)
     except SynthbenchError:
         raise
-    except Exception as error:  # whatever its parameters raise
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever its parameters raise
         reason = f"{type(error).__name__}: {error}"
         raise SynthbenchError(f"{entry} cannot be made: {reason}.") from error
 

@@ -57,9 +57,10 @@ def task_of(spec: str) -> Task:
     name, _, chosen = spec.partition(" ")
     try:
         arguments = json.loads(chosen or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         arguments = None
-    if not isinstance(arguments, dict):
+    # A spec never names directories: those of another machine mean nothing here.
+    if not isinstance(arguments, dict) or arguments.keys() & {"name", "source_dir"}:
         raise UsageError(
             f"Task {short(spec)}: expected a name, with JSON behind it for what differs from the "
             "defaults, such as 'ctl {\"symbols\": 4}'."

@@ -115,18 +115,26 @@ def _worked(task: Task, row: Mapping[str, Any]) -> tuple[list[str], Any]:
         answer = replay(task, question, steps)
     except ValueError as error:
         raise TaskError(f"write_steps of {task.name}: {error}.") from error
-    if task.is_checked and task.score(row, row[LABEL]) != 1:
+    if task.is_checked and not _is_right(task, row, row[LABEL]):
         raise UsageError(
             f"The label of {short(question)} is {short(row[LABEL])}, which check of {task.name} "
             "refuses."
         )
-    if task.score(row, answer) != 1:
+    if not _is_right(task, row, answer):
         kind = TaskError if task.is_checked else UsageError
         raise kind(
             f"The label of {short(question)} is {short(row[LABEL])}, but its steps lead to "
             f"{short(answer)}."
         )
     return steps, answer
+
+
+def _is_right(task: Task, row: Mapping[str, Any], answer: Any) -> bool:
+    """Whether an answer is right by the row's label, which may be anything."""
+    try:
+        return task.score(row, answer) == 1
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError):
+        return False
 
 
 @functools.cache

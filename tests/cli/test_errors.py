@@ -119,7 +119,7 @@ def test_the_traceback_is_there_for_those_who_ask(program, monkeypatch):
     [
         (ZeroDivisionError("division by zero\nand more"), "Unexpected ZeroDivisionError: division"),
         (PermissionError(13, "Permission denied", "/there"), "Permission denied: /there"),
-        (MemoryError(), "Out of memory; finished parts are kept."),
+        (MemoryError(), "Out of memory. Finished parts are kept."),
     ],
 )
 def test_what_nobody_expected_is_two_lines_too(program, monkeypatch, error, message):

@@ -10,6 +10,7 @@ if importlib.util.find_spec("openenv") is None:
     pytest.skip("openenv is not installed: pip install openenv", allow_module_level=True)
 
 import uvicorn
+from fastapi.testclient import TestClient
 from openenv.core.generic_client import GenericEnvClient
 from websockets.sync.client import connect
 
@@ -77,6 +78,51 @@ def address():
     yield f"127.0.0.1:{port}"
     server.should_exit = True
     thread.join(20)
+
+
+def test_a_step_over_http_names_the_seed_of_its_row():
+    with TestClient(make_app(MIXTURE)) as client:
+        for seed in (0, 3, None):
+            asked = client.post("/reset", json={} if seed is None else {"seed": seed})
+            assert asked.status_code == 200
+            asked = asked.json()["observation"]
+            assert asked["seed"] == seed or seed is None
+            environment = SynthbenchEnvironment(MIXTURE)
+            assert environment.reset(seed=asked["seed"]).prompt == asked["prompt"]
+            answer = synthbench.solve(environment.state.task, asked["prompt"].split("\n\n")[1])
+            for message, reward in ((f"Answer: {answer}", 1.0), ("It is 3 or 4", 0.0)):
+                step = {"action": {"message": message}, "seed": asked["seed"]}
+                judged = client.post("/step", json=step)
+                assert judged.status_code == 200
+                judged = judged.json()
+                assert (judged["reward"], judged["done"]) == (reward, True)
+                assert judged["observation"]["answer"] == str(answer)
+                assert judged["observation"]["seed"] == asked["seed"]
+
+
+def test_requests_that_cannot_be_answered_say_why():
+    with TestClient(make_app("parity")) as client:
+        refused = client.post("/step", json={"action": {"message": "7"}})
+        assert refused.status_code == 422
+        assert "give the seed that reset has answered" in refused.json()["detail"]
+        for odd in (-1, 1.5, "3", True, [], {}, [3], {"a": 1}, 10**400):
+            for path, body in (
+                ("/step", {"action": {"message": "7"}, "seed": odd}),
+                ("/reset", {"seed": odd}),
+                ("/step", {"action": {"message": odd}, "seed": 3}),
+                ("/step", {"action": odd, "seed": 3}),
+                ("/reset", {"seed": 3, "split": odd, "index": odd}),
+            ):
+                status = client.post(path, json=body).status_code
+                assert status in (200, 422), (path, body)
+        assert client.get("/state").json()["seed"] is None
+        assert client.get("/list_environments").json() == ["synthbench"]
+        for route in ("splits", "tasks", "num_tasks", "task", "task_range"):
+            path = f"/synthbench/{route}"
+            assert client.get(path).status_code == 404
+            assert client.post(path, json={"split": "train", "index": 0}).status_code == 404
+        paths = client.get("/openapi.json").json()["paths"]
+        assert not [path for path in paths if "env_name" in path]
 
 
 @pytest.mark.slow

@@ -89,3 +89,11 @@ def test_impossible_choices_are_refused():
             register(names)
     with pytest.raises(IndexError):
         reasoning_gym.create_dataset("parity", size=2)[2]
+
+
+def test_entries_that_are_not_ours_are_refused():
+    register(["parity"])
+    dataset = reasoning_gym.create_dataset("parity", size=1, seed=1)
+    for entry in ({}, None, 3, [], {"metadata": None}, {"metadata": {"task": "parity"}}, "x"):
+        with pytest.raises(UsageError, match="Expected 'task' and 'row'"):
+            dataset.score_answer("1", entry)

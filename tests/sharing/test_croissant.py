@@ -56,6 +56,34 @@ def test_the_reference_library_finds_it_valid_and_reads_every_row(name, describe
             for row in dataset.rows(variant, split)
         ]
         assert read == rows
+        for split in splits:  # a filter changes the metadata that were read
+            opened = mlcroissant.Dataset(jsonld=str(file))
+            records = opened.records(variant, filters={f"{variant}/split": split})
+            found = [text(record[f"{variant}/id"]) for record in records]
+            assert found == [row["id"] for row in dataset.rows(variant, split, ["id"])]
+            assert found
+
+
+@pytest.mark.dev
+@pytest.mark.filterwarnings("ignore")  # of rdflib
+def test_one_split_of_each_of_two_variants_is_read(tmp_path):
+    mlcroissant = pytest.importorskip("mlcroissant", reason="mlcroissant is not installed")
+    tasks = [make_task("modular-arithmetic", one) for one in ("sum-of-squares", "add")]
+    sizes = {"train": 7, "test": 3}
+    synthbench.generate(tasks, out=tmp_path / "made", rows=sizes, progress=False)
+    file = tmp_path / "made" / "croissant.json"
+    export(file.parent, "croissant", file)
+    dataset = synthbench.DatasetDirectory.open(file.parent)
+    for task in tasks:
+        variant = task.variant
+        for split, count in sizes.items():
+            opened = mlcroissant.Dataset(jsonld=str(file))
+            records = list(opened.records(variant, filters={f"{variant}/split": split}))
+            assert {text(one[f"{variant}/split"]) for one in records} == {split}
+            assert [text(one[f"{variant}/id"]) for one in records] == [
+                row["id"] for row in dataset.rows(variant, split)
+            ]
+            assert len(records) == count
 
 
 def test_every_shard_is_listed_with_its_checksum(described):

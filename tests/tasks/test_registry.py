@@ -12,7 +12,7 @@ import pytest
 import synthbench
 from synthbench.cli.main import _run, commands
 from synthbench.errors import SynthbenchError, TaskError, UsageError
-from synthbench.tasks import describe, registry
+from synthbench.tasks import describe, plug_ins, registry
 from synthbench.tasks.base import Breakdown, Split, Task
 from synthbench.tasks.features import image, list_of, struct, value
 from synthbench.tasks.registry import list_tasks, register, task_class
@@ -32,15 +32,15 @@ OURS = [
 def _fresh_registry(monkeypatch):
     """No test sees a task that another one registered."""
     monkeypatch.setattr(registry, "_registered", {})
-    registry._entry_points.cache_clear()
+    plug_ins._found.cache_clear()
     yield
-    registry._entry_points.cache_clear()
+    plug_ins._found.cache_clear()
 
 
 def install(monkeypatch, **points):
     """Pretend that a package with these entry points is installed."""
     found = [
-        importlib.metadata.EntryPoint(name, place, registry.ENTRY_POINTS)
+        importlib.metadata.EntryPoint(name, place, plug_ins.ENTRY_POINTS)
         for name, place in points.items()
     ]
 

@@ -7,10 +7,11 @@ import contextvars
 import dataclasses
 import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from synthbench.errors import MissingPathError, MissingSourceError, UsageError, unknown_name
+from synthbench.text.lines import short
 
 #: The environment variable that names the directory; worker processes inherit it.
 SOURCE_VARIABLE = "SYNTHBENCH_DATA"
@@ -54,6 +55,8 @@ class SourceDirs:
             return given
         if isinstance(given, str | os.PathLike):
             given = [given]
+        if not isinstance(given, Iterable):
+            raise UsageError(f"Source directory {short(given)}: expected a path.")
         pairs = (
             [(_check_name(name), path) for name, path in given.items()]
             if isinstance(given, Mapping)
@@ -62,9 +65,8 @@ class SourceDirs:
         directories: list[str] = []
         named: dict[str, str] = {}
         for name, path in pairs:
-            text = os.fspath(path)
-            if not text:
-                raise UsageError("Source directory '': expected a path.")
+            if not (isinstance(path, str | os.PathLike) and (text := str(path))):
+                raise UsageError(f"Source directory {short(path)}: expected a path.")
             directory = expanded(text).absolute()
             if not directory.is_dir():
                 raise MissingPathError(f"Source directory {text!r}: there is no such directory.")

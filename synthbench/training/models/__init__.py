@@ -6,6 +6,7 @@ A model of tokens is a backbone with the form's head, a mixer of states in our b
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import importlib.metadata
@@ -162,7 +163,13 @@ def find_model(name: str) -> Model:
 
 def registered_models() -> dict[str, str]:
     """The references of models that other packages have registered, by name."""
-    points = importlib.metadata.entry_points(group=ENTRY_POINTS)
+    try:
+        points = list(importlib.metadata.entry_points(group=ENTRY_POINTS))
+    except Exception:  # one damaged file of any package fails the search of all packages
+        points = []
+        for package in importlib.metadata.distributions():
+            with contextlib.suppress(Exception):
+                points += package.entry_points.select(group=ENTRY_POINTS)
     return {one.name: one.value for one in points}
 
 

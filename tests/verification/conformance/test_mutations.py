@@ -5,7 +5,7 @@ import importlib.metadata
 import pytest
 
 from synthbench.cli.main import _run, commands
-from synthbench.tasks import registry
+from synthbench.tasks import plug_ins, registry
 from synthbench.tasks.declared import check_task
 from synthbench.verification.conformance import isolated
 from tests.verification.conformance.mutations import HARD, MUTATIONS, Toy, mutant
@@ -33,12 +33,12 @@ def install(monkeypatch):
     def install(cls):
         monkeypatch.setattr(registry, "_registered", {})
         monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [Point(cls)])
-        registry._entry_points.cache_clear()
+        plug_ins._found.cache_clear()
         check_task.cache_clear()
 
     yield install
     monkeypatch.undo()
-    registry._entry_points.cache_clear()
+    plug_ins._found.cache_clear()
     check_task.cache_clear()
 
 

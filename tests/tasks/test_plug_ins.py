@@ -1,0 +1,75 @@
+"""Packages with broken tasks or damaged entry points: named by `list`, and in nothing's way."""
+
+import json
+
+import pytest
+
+from tests.support import ROOT, run_program
+
+pytestmark = pytest.mark.slow
+OURS = 13
+#: What a plug-in's module does when it is imported, and what the list says of it.
+MODULES = {
+    "exits": ("import sys; sys.exit(0)", "SystemExit: 0"),
+    "ends": ("import os; os._exit(0)", "it ends the process that loads it (exit status 0)"),
+    "ends-badly": ("import os; os._exit(7)", "(exit status 7)"),
+    "aborts": ("import os; os.abort()", "it ends the process that loads it"),
+    "raises": ("1 / 0", "ZeroDivisionError"),
+    "raises-anything": ("class Odd(BaseException): pass\nraise Odd('a\\nb')", "Odd: a"),
+    "stops": ("import asyncio; raise asyncio.CancelledError", "CancelledError"),
+    "is-none": ("Task = 3", "has the name None"),
+    "syntax": ("def", "SyntaxError"),
+}
+
+
+def package(site, name, points, module=""):
+    """A package in a directory on Python's path."""
+    information = site / f"{name.replace('-', '_')}-1.0.dist-info"
+    information.mkdir(parents=True)
+    (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (information / "entry_points.txt").write_text(points)
+    (site / f"{name.replace('-', '_')}.py").write_text(module)
+
+
+def list_with(site, *options):
+    ended = run_program("list", *options, cwd=site.parent, PYTHONPATH=f"{site}:{ROOT}")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    return ended.stdout
+
+
+def test_broken_plug_ins_are_named_and_the_others_listed(tmp_path):
+    site = tmp_path / "site"
+    for name, (module, _) in MODULES.items():
+        place = name.replace("-", "_")
+        package(site, name, f"[synthbench.tasks]\n{name} = {place}:Task\n", module)
+    numbers = "from tests.toy_task import Numbers"
+    package(site, "whole", "[synthbench.tasks]\nnumbers = whole:Numbers\n", numbers)
+    facts = json.loads(list_with(site, "--json"))
+    faults = {one["task"]: one["fault"] for one in facts if "fault" in one}
+    assert faults.keys() == MODULES.keys()
+    for name, (_, said) in MODULES.items():
+        assert said in faults[name]
+        assert len(faults[name].splitlines()) == 1
+    whole = [one["task"] for one in facts if "fault" not in one]
+    assert (len(whole), whole[-1]) == (OURS + 1, "numbers")
+    text = list_with(site)
+    assert all(name in text for name in (*MODULES, "numbers", "listops"))
+
+
+@pytest.mark.parametrize(
+    "points",
+    ["[synthbench.tasks]\nno sign\n", "[console_scripts]\nno sign\n", "no section\n", "=\n[\n"],
+)
+def test_damaged_entry_points_of_any_package_hide_no_task(tmp_path, points):
+    site = tmp_path / "site"
+    package(site, "damaged", points)
+    numbers = "from tests.toy_task import Numbers"
+    package(site, "whole", "[synthbench.tasks]\nnumbers = whole:Numbers\n", numbers)
+    facts = json.loads(list_with(site, "--json"))
+    assert [one["task"] for one in facts if "fault" not in one][-1] == "numbers"
+    assert all(one["task"] == "damaged" for one in facts if "fault" in one)
+    if "no sign" in points:
+        assert "entry_points.txt cannot be read" in facts[-1]["fault"]
+    for words in ("info listops", "train ctl --model nothing"):
+        ended = run_program(*words.split(), cwd=tmp_path, PYTHONPATH=f"{site}:{ROOT}")
+        assert "bug in synthbench" not in ended.stderr
