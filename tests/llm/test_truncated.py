@@ -1,8 +1,10 @@
 """Truncated replies count as such and need a mark, wherever a finish reason is known."""
 
+import asyncio
 import importlib.util
 import json
 import pickle
+import types
 
 import pytest
 
@@ -17,7 +19,7 @@ from tests.llm.server import completion, serve
 #: A reply to a row of parity with this answer, whether it has an answer when it is truncated, and
 #: whether its thoughts are unclosed.
 REPLIES = [
-    ("First a, then b, and the rest gives {}", False, False),
+    ("First a, then b:\n{}", False, False),
     ("{}", False, False),
     ("Answer: {}", True, False),
     ("So far \\boxed{{{}}}. Let me check", True, False),
@@ -163,6 +165,18 @@ def test_rewards_know_truncated_completions(rows, texts):
     assert several(texts, completion_ids=ids, **mixed) == marked
     with pytest.raises(UsageError, match="Column 'finish_reason' has 1 values for 7 completions"):
         plain(texts, finish_reason=["length"], **columns)
+
+
+@pytest.mark.dev
+@pytest.mark.filterwarnings("default")
+def test_verifiers_rewards_know_truncated_replies():
+    pytest.importorskip("verifiers.v1", reason="the extra verifiers has it")
+    rows = llm.verifiers_taskset("parity", seed=1).load()
+    for (said, marked, unclosed), asked in zip(REPLIES, rows, strict=False):
+        reply = said.format(asked.data.answer)
+        for truncated, right in ((True, marked), (False, not unclosed)):
+            trace = types.SimpleNamespace(last_reply=reply, is_truncated=truncated)
+            assert asyncio.run(asked.right_answer(trace)) == float(right)
 
 
 @pytest.mark.slow
