@@ -138,7 +138,8 @@ def score_answer(
         0.0
     """
     task = as_task(task)
-    if answer is not None and task.answer.answers == "text" and answer.strip() == row.get(LABEL):
+    is_label = answer is not None and not truncated and answer.strip() == row.get(LABEL)
+    if is_label and task.answer.answers == "text":
         return task.score(row, row[LABEL])
     found = None if answer is None else find_answer(task, answer, row, truncated=truncated)
     return task.score(row, found)

@@ -46,7 +46,8 @@ def why_unread(task: Task, row: Mapping[str, Any], reply: str | None) -> str | N
     truncated = isinstance(reply, RunningText) and reply.truncated
     if (said := without_thoughts(reply)) is None:
         return "its thoughts do not end"
-    if task.answer.answers == "text" and said.strip() == row.get(LABEL):
+    is_label = not truncated and said.strip() == row.get(LABEL)
+    if is_label and task.answer.answers == "text":
         return None
     if (found := find_answer(task, reply, row, truncated=truncated)) is None:
         if truncated:

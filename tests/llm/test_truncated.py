@@ -145,6 +145,15 @@ def test_scores_and_reasons_of_truncated_replies(rows, texts):
         assert (why_unread(task, row, running_text(text, "length")) is None) == marked
 
 
+def test_a_truncated_sequence_is_no_answer_though_it_equals_the_label():
+    task, label = synthbench.task("state-tracking"), "0 0 1 1 1 0"
+    row = {"text": "0 0 1 0 0 1", "label": label, "length": 6}
+    for said, score in ((label, 0.0), (f"So far:\n{label}", 0.0), (f"Answer: {label}", 1.0)):
+        assert llm.score(task, row, said, truncated=True) == score
+        assert (why_unread(task, row, running_text(said, "length")) is None) == score
+    assert llm.score(task, row, label) == 1.0
+
+
 def test_rewards_know_truncated_completions(rows, texts):
     columns = {name: [row[name] for row in rows] for name in rows[0]}
     marked = [float(one) for _, one, _ in REPLIES]
