@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping
@@ -14,7 +15,6 @@ from numpy.typing import NDArray
 from synthbench.checks import check_whole_number
 from synthbench.engine.engine import Engine, check_workers
 from synthbench.engine.open import open_engine
-from synthbench.sampling.blocks import KeyedRows
 from synthbench.streaming.rounds import RoundReader, Rounds
 from synthbench.streaming.rows import StreamRows, numbers
 from synthbench.tasks.base import Block
@@ -24,17 +24,13 @@ T = TypeVar("T")
 
 
 class View(Protocol):
-    """How a stream shows its rows: as columns or as tokens.
+    """How a stream shows its rows: as columns or as tokens."""
 
-    Attributes:
-        compact: whether worker processes send rounds as `round` gives them. If not, they send the
-            rows as they were drawn: Python objects take longer to send than to make.
-    """
+    def make(self, part: int, rounds: Rounds, number: int) -> Any:
+        """A round of a task in small types; a worker process may make and send it."""
 
-    compact: bool
-
-    def round(self, part: int, rows: KeyedRows) -> Block:
-        """What is kept of a round of a task, as arrays whose first axis counts the rows."""
+    def show(self, part: int, made: Any) -> Block:
+        """A round that `make` gave, as arrays whose first axis counts the rows."""
 
     def batch(self, parts: NDArray[np.int64], blocks: Mapping[int, Block]) -> Any:
         """A batch of rows.
@@ -43,22 +39,6 @@ class View(Protocol):
             parts: the index of each row's task.
             blocks: the rows of each task, in order, which only this batch uses.
         """
-
-
-class RoundMaker:
-    """Makes rounds in another process, as a view shows them or as they were drawn."""
-
-    def __init__(self, rounds: Rounds, view: View, part: int) -> None:
-        self._rounds, self._view, self._part = rounds, view, part
-
-    def __call__(self, number: int) -> KeyedRows | Block:
-        """The round of this number."""
-        rows = self._rounds.rows(number)
-        return self._view.round(self._part, rows) if self._view.compact else rows
-
-    def shown(self, made: Any) -> Block:
-        """The round in this process, as the view shows it."""
-        return made if self._view.compact else self._view.round(self._part, made)
 
 
 class Batches(Iterator[T]):
@@ -89,7 +69,7 @@ class Batches(Iterator[T]):
         self._workers = check_workers(workers)
         self._share = check_share(rank, world_size)
         self.stream, self._view = stream, view
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._readers: list[RoundReader[Block]] | None = None
         self._end: Callable[[], object] = _nothing
 
@@ -102,31 +82,24 @@ class Batches(Iterator[T]):
 
     def __next__(self) -> T:
         with self._lock:
-            batch = self._rows(self.start * self._batch_size, self._batch_size)
+            batch = self[self.start]
             self.start += 1
         return batch
 
     def __getitem__(self, number: int) -> T:
         number = check_whole_number("Batch number", number, least=0)
-        return self.rows(number * self._batch_size, self._batch_size)
+        return self.take(numbers(number * self._batch_size, self._batch_size, *self._share))
 
     def rows(self, first: int, count: int) -> T:
         """A batch of `count` rows, at least 1, from row `first` of the share on."""
         first = check_whole_number("First row", first, least=0)
         count = check_whole_number("Number of rows", count, least=1)
-        with self._lock:
-            return self._rows(first, count)
+        return self.take(numbers(first, count, *self._share))
 
     def take(self, rows: NDArray[np.int64]) -> T:
         """A batch of any rows, by their ascending numbers in the whole stream."""
         with self._lock:
-            return self._take(rows)
-
-    def _rows(self, first: int, count: int) -> T:
-        return self._take(numbers(first, count, *self._share))
-
-    def _take(self, rows: NDArray[np.int64]) -> T:
-        parts, pieces = self.stream.pieces(rows, self._open())
+            parts, pieces = self.stream.pieces(rows, self._open())
         blocks = {part: Block.concatenate(found) for part, found in pieces.items()}
         batch: T = self._view.batch(parts, blocks)
         return batch
@@ -140,11 +113,14 @@ class Batches(Iterator[T]):
                 engine = stack.enter_context(open_engine(workers=self._workers))
                 # At the end of the program, too, while its threads can still be ended.
                 self._end = weakref.finalize(self, stack.close)
-            makers = [
-                RoundMaker(rounds, self._view, part)
+            self._readers = [
+                RoundReader(
+                    functools.partial(self._view.make, part, rounds),
+                    engine,
+                    functools.partial(self._view.show, part),
+                )
                 for part, rounds in enumerate(self.stream.rounds.parts)
             ]
-            self._readers = [RoundReader(one, engine, one.shown) for one in makers]
         return self._readers
 
     def close(self) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from synthbench.sampling.blocks import KeyedRows
 from synthbench.streaming.batches import Batch, Batches
+from synthbench.streaming.rounds import Rounds
 from synthbench.streaming.rows import StreamRows
 from synthbench.tasks.base import Block, Task
 from synthbench.tasks.mixture import Mixture
@@ -21,15 +22,17 @@ from synthbench.tasks.row_ids import ids
 class Columns:
     """Shows the rows of a task by column, `id` first."""
 
-    compact = False
-
     def __init__(self, task: Task) -> None:
         self._task = task
 
-    def round(self, part: int, rows: KeyedRows) -> Block:
+    def make(self, part: int, rounds: Rounds, number: int) -> KeyedRows:
+        """The rows as they were drawn: Python objects take longer to send than to make."""
+        return rounds.rows(number)
+
+    def show(self, part: int, made: KeyedRows) -> Block:
         """All columns of a round; text as objects of `str`."""
-        row_ids = ids(rows.fingerprints).to_numpy(zero_copy_only=False)
-        return Block({"id": row_ids, **self._task.arrays(rows.block)})
+        row_ids = ids(made.fingerprints).to_numpy(zero_copy_only=False)
+        return Block({"id": row_ids, **self._task.arrays(made.block)})
 
     def batch(self, parts: NDArray[np.int64], blocks: Mapping[int, Block]) -> Batch:
         """The columns of a batch; its lists are copies, for the round may show a row again."""

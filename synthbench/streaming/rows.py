@@ -97,9 +97,10 @@ class StreamRows:
         return turns * sum(self.tasks.weights)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything that the rows depend on, as JSON values, by the number of the task."""
-        pairs = enumerate(zip(self.rounds.parts, self.tasks.weights, strict=True))
-        return {str(part): {**one.to_dict(), "weight": weight} for part, (one, weight) in pairs}
+        """Everything that the rows depend on, as JSON values: by name, a list of each task's."""
+        parts = [rounds.to_dict() for rounds in self.rounds.parts]
+        listed = {name: [part[name] for part in parts] for name in parts[0]}
+        return {**listed, "weight": list(self.tasks.weights)}
 
 
 def numbers(first: int, count: int, rank: int = 0, world_size: int = 1) -> NDArray[np.int64]:

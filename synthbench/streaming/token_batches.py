@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from synthbench.checks import needs
 from synthbench.errors import UsageError
-from synthbench.sampling.blocks import KeyedRows
 from synthbench.seeding import Draws
 from synthbench.streaming.batches import Batches
+from synthbench.streaming.rounds import Rounds
 from synthbench.streaming.tokenizer_form import TokenizerForm
 from synthbench.tasks.base import Block, Split, Task
 from synthbench.tasks.form import END, MASK, NOT_ASKED, SEPARATOR, START, Batch, TokenForm
@@ -38,8 +38,6 @@ class TokenView:
         device: as in `synthbench.tokens`.
     """
 
-    compact = True
-
     def __init__(self, forms: Sequence[TokenForm], split: str, device: str | None) -> None:
         self.forms, self._split, self._device = tuple(forms), split, device
 
@@ -56,9 +54,13 @@ class TokenView:
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.forms, self._split, self._device)
 
-    def round(self, part: int, rows: KeyedRows) -> Block:
-        """What batches need of a round."""
-        return self.forms[part].read(rows.block)
+    def make(self, part: int, rounds: Rounds, number: int) -> Block:
+        """The tokens and answers of a round."""
+        return self.forms[part].read(rounds.rows(number).block)
+
+    def show(self, part: int, made: Block) -> Block:
+        """The round as it was made."""
+        return made
 
     def batch(self, parts: NDArray[np.int64], blocks: Mapping[int, Block]) -> dict[str, Any]:
         """A batch in the form."""

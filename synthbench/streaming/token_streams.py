@@ -71,7 +71,8 @@ def tokens(
         rank: which share of the rows to give, from 0: row `j` of share `rank` is row
             `j * world_size + rank` of the stream. Processes that train together each take the
             share of their own rank.
-        world_size: number of shares.
+        world_size: number of shares. Shares of several tasks may lack a task if the number and the
+            sum of the weights have a common factor.
 
     Returns:
         An endless iterator over batches, which can be indexed and pickled. A batch is a dict of

@@ -224,8 +224,8 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
         if not isinstance(state, Mapping) or set(state) != {"next", "of", "reader"}:
             raise UsageError(f"State {short(state)}: expected what state_dict returns.")
         check_whole_number("State 'next'", state["next"], least=0)
-        _check_same(state["of"], self._rows.to_dict())
-        self._check_reader(state)
+        _check_same("stream: use the same arguments", state["of"], self._rows.to_dict())
+        _check_same(_OTHER_READER, state["reader"], self._reader())
         self._loaded = dict(state)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
@@ -233,7 +233,7 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
         reader, first = self._reader(), None
         self._is_in_workers.fill_(reader["workers"] > 0)
         if self._loaded is not None:
-            self._check_reader(self._loaded)
+            _check_same(_OTHER_READER, self._loaded["reader"], reader)
             first = self._loaded["next"]
             # A loaded state holds for one iterator; later ones begin at `start` again.
             self._loaded = None
@@ -265,16 +265,6 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
         number, workers = (worker.id, worker.num_workers) if worker else (0, 0)
         return {"rank": rank, "world_size": world_size, "worker": number, "workers": workers}
 
-    def _check_reader(self, state: Mapping[str, Any]) -> None:
-        """Check that a state is of this rank and worker, among as many."""
-        here = self._reader()
-        if state["reader"] != here:
-            raise UsageError(
-                f"The state is of {_in_words(state['reader'])}, and {_in_words(here)} reads here. "
-                "Load each state where it was saved, with as many ranks and workers; of workers, "
-                "StatefulDataLoader of torchdata saves and loads the states."
-            )
-
     def _own(self, row: int, reader: Mapping[str, int]) -> int:
         """The number, among a worker's own rows, of the rank's row `row` or the next after it."""
         workers, unit = max(reader["workers"], 1), self._unit(reader)
@@ -299,34 +289,23 @@ def _shared(flag: torch.Tensor) -> torch.Tensor:
     return flag.share_memory_()  # type: ignore[no-untyped-call, no-any-return]
 
 
-def _check_same(there: object, here: Mapping[str, Mapping[str, Any]]) -> None:
-    """Check that a state is of the same rows."""
-    if there == here:
-        return
+#: What an error says of a state that was saved elsewhere.
+_OTHER_READER = (
+    "reader: load it in the rank where it was saved, with as many ranks and workers; "
+    "StatefulDataLoader of torchdata saves and loads the states of workers"
+)
+
+
+def _check_same(what: str, there: Any, here: Mapping[str, Any]) -> None:
+    """Raise a UsageError that lists where a state differs from what it should be."""
     known = there if isinstance(there, Mapping) else {}
-    if len(known) != len(here):
-        raise UsageError(
-            f"The state is of another stream ({len(known)} tasks there, {len(here)} here): use the "
-            "same arguments."
-        )
-    differ = "; ".join(
-        f"{name} {short(of.get(name))} there, {short(value)} here"
-        for part, mine in here.items()
-        for of in [known.get(part, {})]
-        for name, value in mine.items()
-        if of.get(name) != value
-    )
-    raise UsageError(f"The state is of another stream ({differ}): use the same arguments.")
-
-
-def _in_words(reader: Any) -> str:
-    try:
-        ranks = f"rank {reader['rank']} of {reader['world_size']}"
-        if not reader["workers"]:
-            return f"{ranks} without workers"
-        return f"worker {reader['worker']} of {reader['workers']} of {ranks}"
-    except (TypeError, KeyError):
-        return short(reader)
+    differ = [
+        f"{name} {short(known.get(name))} there, {short(value)} here"
+        for name, value in here.items()
+        if known.get(name) != value
+    ]
+    if differ:
+        raise UsageError(f"The state ({'; '.join(differ)}) is of another {what}.")
 
 
 def _fields(column: NDArray[Any]) -> Any:

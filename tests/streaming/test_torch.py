@@ -129,10 +129,13 @@ def test_a_state_is_refused_by_a_stream_of_other_rows():
     state = TorchStream(make_task("ctl", seed=1)).state_dict()
     TorchStream(make_task("ctl", seed=1), batch_size=3).load_state_dict(state)
     for other, said in (
-        (TorchStream(make_task("ctl", seed=1), seed=2), "seed 1 there, 2 here"),
-        (TorchStream("ctl", seed=1), "task_seed 1 there, 0 here"),
-        (TorchStream(make_task("ctl", "backward", seed=1)), "variant 'forward' there"),
-        (TorchStream(make_task("ctl", seed=1), split="iid"), "split 'train' there, 'iid' here"),
+        (TorchStream(make_task("ctl", seed=1), seed=2), r"seed \[1\] there, \[2\] here"),
+        (TorchStream("ctl", seed=1), r"task_seed \[1\] there, \[0\] here"),
+        (TorchStream(make_task("ctl", "backward", seed=1)), r"variant \['forward'\] there"),
+        (
+            TorchStream(make_task("ctl", seed=1), split="iid"),
+            r"split \['train'\] there, \['iid'\] here",
+        ),
         (TorchStream(make_task("ctl", symbols=4, seed=1)), "parameters .*symbols.* there"),
     ):
         with pytest.raises(UsageError, match=said):
