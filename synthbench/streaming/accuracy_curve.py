@@ -19,6 +19,7 @@ from synthbench.tasks.base import Breakdown, Task
 from synthbench.tasks.form import TokenForm
 from synthbench.tasks.numeric import to_array
 from synthbench.tasks.registry import as_task
+from synthbench.text.lines import short
 from synthbench.text.tables import Table, render
 
 if TYPE_CHECKING:
@@ -144,6 +145,8 @@ def curve(
     batch_size = check_whole_number("Batch size", batch_size, least=1)
     if by is not None and by not in made.columns:
         raise unknown_name(f"column of {made.name}", by, made.columns)
+    if not isinstance(start, bool):
+        raise UsageError(f"Start {short(start)}: allowed are True and False.")
     chosen, on = chosen_form(made, form, tokenizer, start), checked_device(device)
     rounds = Rounds(made, split, seed)
     asked = _distinct(rounds, rows)

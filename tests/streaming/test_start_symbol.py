@@ -108,6 +108,8 @@ def test_a_curve_asks_with_the_symbol():
     started = synthbench.curve("parity", predict, rows=500, start=True)
     plain = synthbench.curve("parity", lambda batch: batch["input_ids"][:, 2] - 1, rows=500)
     assert started.accuracy == plain.accuracy
+    with pytest.raises(UsageError, match="Start 1: allowed are True and False"):
+        synthbench.curve("parity", predict, start=1)
 
 
 def test_a_number_is_the_first_batch_and_both_can_be_had():
