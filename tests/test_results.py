@@ -19,7 +19,14 @@ from docs.results import (
 from synthbench import __version__
 from synthbench.errors import DatasetError
 from synthbench.training.recipes import find_study
-from synthbench.training.runs import full_parameters, read_runs, recipe_fields, stored_runs
+from synthbench.training.runs import (
+    full_parameters,
+    read_runs,
+    recipe_fields,
+    stored,
+    stored_runs,
+    write_runs,
+)
 from synthbench.training.train_fit import FITTED, NOT_FITTED
 from tests.support import ROOT
 
@@ -209,6 +216,13 @@ def test_a_file_that_is_not_a_table_of_runs_is_refused_by_name(tmp_path):
     pq.write_table(pa.table({"task": ["ctl"]}), tmp_path / "other.parquet")
     with pytest.raises(DatasetError, match=r"other\.parquet is not a table of runs"):
         read_runs(tmp_path / "other.parquet")
+
+
+def test_the_stored_table_is_small_and_written_again_as_it_was(tmp_path):
+    assert stored().stat().st_size < 500_000
+    write_runs(tmp_path / "runs.parquet", reversed(stored_runs()))
+    again = read_runs(tmp_path / "runs.parquet")
+    assert sorted(again, key=str) == sorted(stored_runs(), key=str)
 
 
 def test_a_model_that_is_not_fitted_is_marked_in_the_table_and_in_sentences_and_not_drawn():
