@@ -57,7 +57,12 @@ if TYPE_CHECKING:
 @click.option("--out", metavar="DIR", help="Default: ./TASK.")
 @seed_option
 @choice_option("--preset", "paper", "small")
-@click.option("--rows", multiple=True, metavar="SPLIT=N", help="Number of rows of a split.")
+@click.option(
+    "--rows",
+    multiple=True,
+    metavar="SPLIT=N",
+    help="Number of rows of a split. 0 leaves the split out.",
+)
 @level_option
 @set_option
 @click.option(

@@ -165,7 +165,7 @@ def row_counts(given: Sequence[str]) -> dict[str, int]:
         try:
             rows[name] = int(text.replace("_", ""))
         except ValueError:
-            raise UsageError(f"Rows {name}={text!r}: allowed are whole numbers from 1.") from None
+            raise UsageError(f"Rows {name}={text!r}: allowed are whole numbers from 0.") from None
     return rows
 
 

@@ -83,7 +83,12 @@ stream_option = click.option(
 )
 @level_option
 @set_option
-@click.option("--rows", multiple=True, metavar="SPLIT=N", help="Number of rows of a split.")
+@click.option(
+    "--rows",
+    multiple=True,
+    metavar="SPLIT=N",
+    help="Number of rows of a split. 0 leaves the split out.",
+)
 @stream_option
 @device_option
 @precision_option

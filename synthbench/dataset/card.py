@@ -218,6 +218,7 @@ def command_line(manifest: Manifest, task: Task) -> str:
     words.append(f"--seed {manifest.seed}")
     splits = manifest.variants[task.variant]
     words += [f"--rows {name}={split.rows}" for name, split in splits.items()]
+    words += [f"--rows {one.name}=0" for one in task.splits if one.name not in splits]
     words += [
         f"--set {shlex.quote(f'{name}={setting(value)}')}"
         for name, value in task.parameters.changed().items()

@@ -30,6 +30,7 @@ def splits_table(task: Task, splits: dict[str, SplitRecord]) -> str:
         (name, f"{split.rows:,}", _buckets(split.buckets), f"`{split.digest[:16]}`")
         for name, split in splits.items()
     ]
+    rows += [(one.name, "0", "left out", "") for one in task.splits if one.name not in splits]
     return Table(("split", "rows", task.bucket_name, "digest"), rows).markdown()
 
 

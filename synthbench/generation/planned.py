@@ -137,7 +137,8 @@ class PlannedDataset:
             DatasetError: the rows cannot be read.
         """
         if task.variant not in self._few:
-            hardest = [split for split in task.splits if split.evaluation][-1]
+            evaluation = [split for split in task.splits if split.evaluation]
+            hardest = [split for split in evaluation if self.count(task, split.name)][-1]
             if self._there is None:
                 few = sample_table(task, hardest.name, len(hardest.buckets))
             else:

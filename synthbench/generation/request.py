@@ -12,7 +12,7 @@ from synthbench.checks import check_name, check_whole_number, usable_path
 from synthbench.dataset.digest import whole_chunks
 from synthbench.dataset.manifest import merged_tables
 from synthbench.engine.engine import check_engine
-from synthbench.errors import ParameterError
+from synthbench.errors import ParameterError, UsageError
 from synthbench.sampling.plan import PRESETS, Plan, most_blocks, plan_rows
 from synthbench.sampling.seen import FingerprintSet
 from synthbench.tasks.base import Task
@@ -110,6 +110,8 @@ def plan_dataset(request: Request) -> DatasetPlan:
     for task in tasks:
         _check_size(task, quotas[task.variant])
     if (only := request.split) is not None:
+        if any(not plan.rows(only) for plan in quotas.values()):
+            raise UsageError(f"Split {only!r} is left out: it has 0 rows.")
         quotas = {name: Plan({only: plan.quotas[only]}) for name, plan in quotas.items()}
     shard_rows = whole_chunks(request.shard_rows or tasks[0].shard_rows)
     return DatasetPlan(tasks, quotas, shard_rows)

@@ -71,12 +71,14 @@ class Plan:
     quotas: dict[str, dict[int, int]]
 
     def rows(self, split: str) -> int:
-        """How many rows a split has in all."""
-        return sum(self.quotas[split].values())
+        """The number of rows of a split, 0 if it is left out."""
+        return sum(self.quotas.get(split, {}).values())
 
 
 def check_rows(task: Task, rows: Mapping[str, int] | None) -> dict[str, int]:
     """Validate rows by split as a user gives them; None becomes an empty dict.
+
+    A split with 0 rows is left out of the dataset.
 
     Raises:
         UsageError: not a mapping, an unknown split, or a number that is not allowed.
@@ -86,8 +88,8 @@ def check_rows(task: Task, rows: Mapping[str, int] | None) -> dict[str, int]:
     checked = {}
     for name, count in (rows or {}).items():
         task.split(name)
-        if (number := whole_number(count)) is None or number < 1:
-            raise UsageError(f"Rows {name}={short(count)}: allowed are whole numbers from 1.")
+        if (number := whole_number(count)) is None or number < 0:
+            raise UsageError(f"Rows {name}={short(count)}: allowed are whole numbers from 0.")
         checked[name] = number
     return checked
 
@@ -102,9 +104,13 @@ def plan_rows(task: Task, preset: str, rows: Mapping[str, int] | None) -> Plan:
     wanted = check_rows(task, rows)
     check_name("preset", preset, PRESETS)
     sizes = {
-        split.name: wanted.get(split.name) or _usual_rows(task, split, PRESETS[preset])
+        split.name: wanted[split.name]
+        if split.name in wanted
+        else _usual_rows(task, split, PRESETS[preset])
         for split in task.splits
     }
+    if not any(sizes.values()):
+        raise UsageError(f"Rows of {task.name}: every split has 0 rows. Keep at least one split.")
     return make_plan(task, sizes)
 
 
@@ -120,7 +126,7 @@ def make_plan(task: Task, rows: Mapping[str, int], at_most: bool = False) -> Pla
 
     Args:
         task: the task.
-        rows: rows of each split, at least 1.
+        rows: rows of each split; with 0 it is left out of the plan.
         at_most: plan fewer rows if fewer exist, instead of raising.
 
     Raises:
@@ -128,7 +134,8 @@ def make_plan(task: Task, rows: Mapping[str, int], at_most: bool = False) -> Pla
     """
     quotas = {}
     for split in task.splits:
-        wanted = rows[split.name]
+        if not (wanted := rows[split.name]):
+            continue
         quotas[split.name] = divide(task, split, wanted)
         there = sum(quotas[split.name].values())
         if not there or (there < wanted and not at_most):

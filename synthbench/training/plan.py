@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import time
 from collections.abc import Callable, Sequence
@@ -14,7 +15,7 @@ from synthbench.errors import DatasetError, UsageError
 from synthbench.generation.planned import PlannedDataset
 from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.base import Task
-from synthbench.text.progress import progress_bar
+from synthbench.text.progress import note, progress_bar
 from synthbench.training.directory import RunDirectory
 from synthbench.training.forms import form_of
 from synthbench.training.fresh import FreshModel
@@ -69,7 +70,7 @@ def plan_runs(
     trial = Setting(device, setting.precision, threads=1)
     chosen = []
     for task, one in itertools.product(data.tasks, study.recipes):
-        recipe = one.for_variant(task.variant)
+        recipe = _fitting(one.for_variant(task.variant), study, data.count(task, "train"))
         form = form_of(task, recipe.form or None)
         for seed in seeds:
             directory = directory_of(task.variant, recipe, seed)
@@ -86,9 +87,33 @@ def plan_runs(
     ]
 
 
+def _fitting(recipe: Recipe, study: Study, train_rows: int) -> Recipe:
+    """The recipe with at most as many rows in a batch as the train split has; a note says so."""
+    if study.stream or not recipe.steps or not 1 <= train_rows < recipe.batch_size:
+        return recipe
+    note(
+        f"{recipe.name}: batches of {train_rows:,} rows instead of {recipe.batch_size:,}, because "
+        f"train has {train_rows:,} rows."
+    )
+    return dataclasses.replace(recipe, batch_size=train_rows)
+
+
 def _check(study: Study, data: PlannedDataset, task: Task, model: FreshModel) -> None:
     """Check that a recipe fits the data: there are rows to train on, and its model reads some."""
-    recipe, train_rows = model.recipe, data.count(task, "train")
+    recipe, needed = model.recipe, list[str]()
+    if recipe.steps:
+        needed += ["train"] * (not study.stream) + [*study.eval_splits]
+        needed += [study.select] if study.select else []
+    evaluated = [split.name for split in task.splits if split.evaluation]
+    if absent := [name for name in needed if not data.count(task, name)]:
+        raise UsageError(
+            f"Split {absent[0]!r} is left out of the dataset, but {recipe.name!r} needs it to be "
+            f"trained: keep {', '.join(dict.fromkeys(needed))}."
+        )
+    if not any(data.count(task, name) for name in evaluated):
+        raise UsageError(
+            f"No evaluation split is in the dataset: keep one of {', '.join(evaluated)}."
+        )
     if recipe.steps and study.stream:
         Rounds(task, "train")  # checks that there are rows
         if recipe.batch_size > _LARGEST_BATCH:
@@ -96,11 +121,6 @@ def _check(study: Study, data: PlannedDataset, task: Task, model: FreshModel) ->
                 f"Batch size {recipe.batch_size:,} on fresh rows: allowed are 1 to "
                 f"{_LARGEST_BATCH:,}."
             )
-    elif recipe.steps and not 1 <= recipe.batch_size <= train_rows:
-        raise UsageError(
-            f"Batch size {recipe.batch_size}: train has {train_rows:,} rows; allowed are 1 "
-            f"to {train_rows:,}."
-        )
     try:
         rows = model.form.encode_table(data.few_rows(task))
     except ValueError as error:

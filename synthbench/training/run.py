@@ -109,7 +109,7 @@ class Run:
         return {
             split.name: read_split(self.dataset, task.variant, split.name, self.form, columns)
             for split in task.splits
-            if split.evaluation
+            if split.evaluation and split.name in self.dataset.manifest.variants[task.variant]
         }
 
     def _finish(self, model: nn.Module, splits: Mapping[str, EvaluationSplit]) -> dict[str, Any]:

@@ -20,6 +20,8 @@ from synthbench.training.models import LAYER
 from synthbench.training.options import check_computing
 from synthbench.training.recipes import QUICK_NOTE, find_study
 from synthbench.training.recipes.borrowed import find_recipe
+from synthbench.training.recipes.plain import NOTE as PLAIN_NOTE
+from synthbench.training.recipes.plain import PLAIN
 from synthbench.training.train_fit import NOT_FITTED, state_of
 
 if TYPE_CHECKING:
@@ -167,6 +169,8 @@ def summary(result: Mapping[str, Any]) -> Group:
         title += f"; {NOT_FITTED}"
     if result["study"]["profile"] == "quick":
         title += f". {QUICK_NOTE}"
+    if result["study"]["name"] == PLAIN:
+        title += f". {PLAIN_NOTE}"
     return captioned(title, Table(head, lines, right=range(1, len(head))))
 
 

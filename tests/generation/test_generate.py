@@ -2,8 +2,10 @@
 
 import dataclasses
 
+import datasets
 import pytest
 
+import synthbench
 from synthbench import __version__
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import ParameterError, SynthbenchError, UsageError
@@ -199,7 +201,7 @@ def test_an_empty_directory_or_a_link_to_one_will_do(tmp_path, whole):
         ({"variant": ["forward", "forward"]}, "a name is repeated"),
         ({"variant": []}, "No task is given"),
         ({"seed": 1.5}, "Seed 1.5: allowed are whole numbers from 0"),
-        ({"rows": {"train": True}}, "Rows train=True: allowed are whole numbers from 1"),
+        ({"rows": {"train": True}}, "Rows train=True: allowed are whole numbers from 0"),
         ({"shard_rows": 2.5}, "Shard rows 2.5: expected a whole number"),
         ({"task": "parity", "rows": {"test": 14_642}}, "14,642 rows asked for, but only 1,844"),
         ({"task": "parity", "rows": {"train": 14_641}}, "only 12,797 exist that are not held out"),
@@ -227,3 +229,23 @@ def test_a_bucket_that_cannot_be_filled_ends_the_run_by_name_and_publishes_nothi
             rows={"train": 200, "iid": 2},
         )
     assert names(tmp_path) == []
+
+
+def test_a_split_with_0_rows_is_left_out(tmp_path):
+    rows = {"train": 30, "iid": 10, "validation": 0, "test": 10}
+    manifest = synthbench.generate("ctl", out=tmp_path / "less", rows=rows, progress=False)
+    more = {**rows, "validation": 9}
+    whole = synthbench.generate("ctl", out=tmp_path / "all", rows=more, progress=False)
+    there, every = manifest.variants["forward"], whole.variants["forward"]
+    assert list(there) == ["train", "iid", "test"]
+    assert all(there[name].digest == every[name].digest for name in there)
+    assert synthbench.verify(tmp_path / "less", progress=False).ok
+    assert list(datasets.load_dataset(str(tmp_path / "less"))) == list(there)
+    card = (tmp_path / "less" / "README.md").read_text(encoding="utf-8")
+    assert "| validation | 0 | left out |" in card
+    assert "--rows validation=0" in card
+    with pytest.raises(UsageError, match="allowed: train, iid, test"):
+        synthbench.evaluate(tmp_path / "less", {}, split="validation")
+    none = dict.fromkeys(rows, 0)
+    with pytest.raises(UsageError, match="every split has 0 rows"):
+        synthbench.generate("ctl", out=tmp_path / "none", rows=none, progress=False)

@@ -161,7 +161,7 @@ def test_equal_tasks_have_one_entry_however_they_are_chosen(place):
         ({"n_value": 3}, "n_values"),
         ({"parameters": {"n_values": 3}}, r"no argument 'parameters'; .* synthbench.task\("),
         ({"preset": "tiny"}, "paper, small"),
-        ({"rows": {"train": 0}}, "whole numbers from 1"),
+        ({"rows": {"train": -1}}, "whole numbers from 0"),
     ],
 )
 def test_wrong_requests_are_refused_before_anything_is_written(wrong, message, place):

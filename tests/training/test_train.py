@@ -245,7 +245,8 @@ def test_data_of_another_task_or_with_other_parameters_is_refused(tmp_path, data
 
 
 def test_a_task_without_recipes_is_refused(tmp_path, numbers):
-    with pytest.raises(UsageError, match="Task 'numbers' has no recipes; tasks with recipes: ctl"):
+    expected = r"Task 'numbers' has no recipes\. A module `recipes`.*`studies\(task\)`"
+    with pytest.raises(UsageError, match=expected):
         train("numbers", model="lstm", out=tmp_path, progress=False)
 
 

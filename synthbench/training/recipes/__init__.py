@@ -22,6 +22,7 @@ from synthbench.training.recipes import (
     zoology,
 )
 from synthbench.training.recipes.base import Recipe, Study
+from synthbench.training.recipes.plain import PLAIN, plain_studies
 
 #: What tables say of the profile `quick`.
 QUICK_NOTE = "A first look of about a minute: models trained this little show nothing."
@@ -62,7 +63,8 @@ STUDIES: tuple[Study, ...] = (
 def find_study(task: str, profile: str = "cpu", name: str = "main") -> Study:
     """The study of a task, one of `STUDIES` or of those that the task's package brings.
 
-    A package brings studies of its task in its module `recipes`, as `studies(task)`.
+    A package brings studies of its task in its module `recipes`, as `studies(task)`. A task of
+    texts without studies has the study `plain`.
 
     Raises:
         UsageError: no such task, profile or study; the nearest is offered.
@@ -72,8 +74,14 @@ def find_study(task: str, profile: str = "cpu", name: str = "main") -> Study:
     studies: tuple[Study, ...] = (*STUDIES, *(brought(made) if brought else ()))
     of_task = [study for study in studies if study.task == task]
     if not of_task:
-        tasks = dict.fromkeys(study.task for study in STUDIES)
-        raise UsageError(f"Task {task!r} has no recipes; tasks with recipes: {', '.join(tasks)}.")
+        of_task = [*plain_studies(made)]
+        name = PLAIN if name == "main" else name
+    if not of_task:
+        raise UsageError(
+            f"Task {task!r} has no recipes. A module `recipes` beside its module brings them, as "
+            "`studies(task)`. A plain recipe is only for texts whose label is a class or a "
+            "sequence of tokens."
+        )
     profiles = dict.fromkeys(study.profile for study in of_task)
     if profile not in profiles:
         raise unknown_name(f"profile of {task}", profile, profiles)

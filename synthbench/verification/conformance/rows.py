@@ -85,7 +85,7 @@ def check_solver(task: Task, block: Block) -> Problems:
             if name in inputs or not task.columns[name].plain:
                 continue
             if name not in solved:
-                return [f"recompute_columns does not give {name}: override it, or drop the column."]
+                return [_lacks(task, name)]
             if name == LABEL and task.is_checked:
                 if not accepts(task, row, solved[name]):
                     return [
@@ -100,6 +100,18 @@ def check_solver(task: Task, block: Block) -> Problems:
         if extra := sorted(set(solved) - set(row)):
             return [f"recompute_columns gives {', '.join(extra)}, which columns does not declare."]
     return _check_kinds_of_answers(task, rows[:_SCORED])
+
+
+def _lacks(task: Task, name: str) -> str:
+    """The problem of a column that `recompute_columns` does not give, and its remedy."""
+    text = f"recompute_columns does not give {name}: "
+    inherited = name == LABEL or (name == "length" and isinstance(task, TextTask))
+    if inherited:
+        return f"{text}begin your columns with **super().recompute_columns(row), which gives it."
+    return (
+        f"{text}return it, as in `def recompute_columns(self, row): return "
+        f"{{**super().recompute_columns(row), {name!r}: ...}}`, or drop the column."
+    )
 
 
 def _check_kinds_of_answers(task: Task, rows: list[dict[str, Any]]) -> Problems:
