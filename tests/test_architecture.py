@@ -101,6 +101,7 @@ ASKED_BY_TRAINER = {
     "synthbench.dataset.output": ["OutputDirectory"],
     "synthbench.engine.engine": ["check_workers", "usable_cores"],
     "synthbench.engine.open": ["open_engine"],
+    "synthbench.engine.signals": ["defer_signals"],
     "synthbench.errors": [
         *("DatasetError", "ParameterError", "SynthbenchError", "UsageError", "unknown_name"),
     ],
@@ -115,7 +116,7 @@ ASKED_BY_TRAINER = {
     "synthbench.tasks.optional_modules": ["optional_function"],
     "synthbench.tasks.parameters": ["read_value"],
     "synthbench.tasks.registry": ["as_tasks", "task_from"],
-    "synthbench.text.progress": ["progress_bar"],
+    "synthbench.text.progress": ["note", "progress_bar"],
     "synthbench.text.tables": ["Table", "captioned"],
 }
 

@@ -77,8 +77,9 @@ def _run(command: click.Command, arguments: Sequence[str] | None) -> int:
         with interruptible():
             status = command.main(arguments, prog_name="synthbench", standalone_mode=False)
         return status if isinstance(status, int) else 0
-    except (KeyboardInterrupt, click.exceptions.Abort):  # click makes the second of the first
-        return _failed(_interrupted(sys.argv[1:] if arguments is None else arguments), 130)
+    except (KeyboardInterrupt, click.exceptions.Abort) as error:  # click makes one of the other
+        kept = getattr(error.__cause__ or error, "__notes__", [])
+        return _failed(_interrupted(sys.argv[1:] if arguments is None else arguments, kept), 130)
     except click.ClickException as error:
         return _failed(error.format_message(), error.exit_code)
     except SynthbenchError as error:
@@ -108,11 +109,15 @@ def _run(command: click.Command, arguments: Sequence[str] | None) -> int:
         return _failed(f"{text}\nIt was raised in {where}; SYNTHBENCH_DEBUG=1 shows where.", 1)
 
 
-#: The commands whose finished parts are kept.
-_CONTINUED = ("generate", "train", "reproduce", "ask")
+#: The commands whose finished parts are kept, and those whose runs are saved now and then.
+_CONTINUED, _SAVED = ("generate", "ask"), ("train", "reproduce")
 
 
-def _interrupted(arguments: Sequence[str]) -> str:
+def _interrupted(arguments: Sequence[str], kept: Sequence[str]) -> str:
+    if kept:
+        return f"Interrupted. {kept[0]}; run the same command again to continue."
+    if arguments and arguments[0] in _SAVED:
+        return "Interrupted. The same command goes on from the last checkpoint, if there is one."
     if arguments and arguments[0] in _CONTINUED:
         return "Interrupted; run the same command again to continue."
     return "Interrupted."

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from synthbench.engine.signals import defer_signals
 from synthbench.errors import SynthbenchError
 from synthbench.text.progress import progress_bar
 from synthbench.training.batches import EpochBatches, StreamBatches
@@ -30,6 +31,8 @@ from synthbench.training.setting import Setting
 
 #: The least number of times in a run that training is noted, and evaluation splits are measured.
 _NOTES, _EVALUATIONS = 50, 10
+#: Seconds between two checkpoints at most, for runs that end without notice.
+_SAVE_EVERY = 30.0
 #: Parameters whose gradients Eureka, figure 5, compares.
 _PROJECTIONS = ("query.weight", "key.weight", "value.weight")
 #: The learning rate at which the warm-up begins (Eureka A.10).
@@ -78,28 +81,47 @@ class Loop:
         self.best: Best | None = None
         self.step = 0
         self.seconds = 0.0
+        self._unnoted = False  # whether the last step is still to be noted and evaluated
+        self._random = self._random_state()  # before that
+        self._saved = time.monotonic()
         self._forward = torch.compile(model) if setting.compiled else model
         self._seen = _Seen(setting.device)
 
     def run(self) -> dict[str, Tensor]:
         """Take all steps that are left; returns the chosen parameters."""
         self._restore()
+        try:
+            return self._run()
+        except KeyboardInterrupt as interruption:
+            with defer_signals():
+                self._save()
+            name, steps = self.recipe.name, self.recipe.steps
+            interruption.add_note(f"Step {self.step:,} of {steps:,} of {name} is saved")
+            raise
+
+    def _run(self) -> dict[str, Tensor]:
+        """`run` from the step that was restored."""
         started = time.perf_counter() - self.seconds
         title, steps = f"train {self.recipe.name}", self.recipe.steps
         with progress_bar(self.setting.progress, title, "steps", steps, self.step) as bar:
-            while self.step < steps:
-                self._take_step(self.batches.batch(self.step).to(self.setting.device))
-                self.step += 1
-                bar.update()
+            while self.step < steps or self._unnoted:
+                if not self._unnoted:
+                    batch = self.batches.batch(self.step).to(self.setting.device)
+                    with defer_signals():  # a checkpoint must not hold half a step
+                        self._take_step(batch)
+                        self.step += 1
+                        self._unnoted, self._random = True, self._random_state()
+                    bar.update()
                 if bar.is_shown and self._seen.is_due():
                     bar.update(0, now=self._seen.words(self.form.metric))
                 validates = self.step % self.recipe.validate_every == 0 or self.step == steps
                 too_rare = steps < _EVALUATIONS * self.recipe.validate_every
                 evaluates = validates or (too_rare and self._ends_part(_EVALUATIONS))
+                self.seconds = time.perf_counter() - started
                 if evaluates or self._ends_part(_NOTES):
-                    self.seconds = time.perf_counter() - started
                     self._note(evaluates, validates)
-                if evaluates:
+                self._unnoted = False
+                if evaluates or time.monotonic() - self._saved > _SAVE_EVERY:
                     self._save()
         self.seconds = time.perf_counter() - started
         return self.best.parameters if self.best else self.model.state_dict()
@@ -138,7 +160,7 @@ class Loop:
         The parameters may be chosen only if it also `validates`: evaluations that the recipe does
         not ask for are for the curve alone.
         """
-        loss, metric = self._seen.take()
+        loss, metric = self._seen.means()
         if not math.isfinite(loss):
             line = line_of_theirs(self.model)
             raise SynthbenchError(
@@ -166,6 +188,7 @@ class Loop:
                 if name.endswith(_PROJECTIONS) and parameter.grad is not None
             }
         self.directory.note(measured)
+        self._seen.clear()
 
     def _keep_if_best(self, loss: float, metric: float) -> None:
         sign = 1.0 if self.form.larger_is_better else -1.0
@@ -174,19 +197,28 @@ class Loop:
             state = copy.deepcopy(dict(self.model.state_dict()))
             self.best = Best(self.step, score, state)
 
-    def _save(self) -> None:
+    def _random_state(self) -> tuple[Tensor, Tensor | None]:
         on_gpu = self.setting.device.type == "cuda"
+        cuda = torch.cuda.get_rng_state(self.setting.device) if on_gpu else None
+        return torch.get_rng_state(), cuda
+
+    def _save(self) -> None:
+        random, random_cuda = self._random if self._unnoted else self._random_state()
         self.directory.save(
             {
                 "step": self.step,
+                "unnoted": self._unnoted,
+                "noted": self.directory.last_step,
+                "seen": self._seen.state(),
                 "seconds": self.seconds,
                 "model": self.model.state_dict(),
                 "optimizer": self.optimizer.state_dict(),
-                "random": torch.get_rng_state(),
-                "random_cuda": torch.cuda.get_rng_state(self.setting.device) if on_gpu else None,
+                "random": random,
+                "random_cuda": random_cuda,
                 "best": None if self.best is None else tuple(self.best),
             }
         )
+        self._saved = time.monotonic()
 
     def _restore(self) -> None:
         """Go back to the last checkpoint, or to the start."""
@@ -201,16 +233,18 @@ class Loop:
                     f"{self.recipe.name!r}: {' '.join(str(error).split())[:200]}"
                 ) from error
             self.step, self.seconds = state["step"], state["seconds"]
-            if self.directory.last_step < self.step:
+            self._unnoted, noted = state["unnoted"], state["noted"]
+            self._seen.restore(state["seen"])
+            if self.directory.last_step < noted:
                 raise SynthbenchError(
-                    f"The metrics in {self.directory.path} end before step {self.step}, that of "
-                    "the checkpoint; start again with --overwrite."
+                    f"The metrics in {self.directory.path} end before step {noted}, which the "
+                    "checkpoint has; start again with --overwrite."
                 )
             torch.set_rng_state(state["random"].cpu())
             if state["random_cuda"] is not None and self.setting.device.type == "cuda":
                 torch.cuda.set_rng_state(state["random_cuda"].cpu(), self.setting.device)
             self.best = None if state["best"] is None else Best(*state["best"])
-        self.directory.forget_after(self.step)
+        self.directory.forget_after(self.step - self._unnoted)
 
 
 def parameter_groups(model: nn.Module, recipe: Recipe) -> list[dict[str, Any]]:
@@ -281,11 +315,20 @@ class _Seen:
         self._sums += self._last
         self._count += 1
 
-    def take(self) -> tuple[float, float]:
+    def means(self) -> tuple[float, float]:
         loss, metric = (self._sums / max(1, self._count)).tolist()
+        return loss, metric
+
+    def clear(self) -> None:
         self._sums.zero_()
         self._count = 0
-        return loss, metric
+
+    def state(self) -> dict[str, Any]:
+        return {"sums": self._sums, "count": self._count}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        self._sums.copy_(state["sums"])
+        self._count = state["count"]
 
     def is_due(self) -> bool:
         """Whether the last batch was shown half a second ago, and so may be shown again."""

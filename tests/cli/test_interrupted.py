@@ -18,8 +18,6 @@ from tests.support import environment
     ("words", "continued"),
     [
         (["generate", "ctl"], True),
-        (["train", "ctl"], True),
-        (["reproduce", "ctl"], True),
         (["ask", "ctl"], True),
         (["list"], False),
         (["verify", "made"], False),

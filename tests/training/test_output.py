@@ -113,7 +113,6 @@ def test_a_place_that_cannot_be_a_directory_is_refused_before_a_dataset_is_made(
         ({"recipe": {"step": 3}}, "Did you mean 'steps'"),
         ({"recipe": {"steps": "many"}}, "steps='many': expected a whole number"),
         ({"recipe": {"batch_size": 0}}, "batch_size=0: allowed are .* from 1"),
-        ({"recipe": {"batch_size": 201}}, "allowed are 1 to 200"),
         (
             {"recipe": {"batch_size": 201}, "stream": True, "task": ONE_FUNCTION},
             "asked for",
@@ -130,7 +129,8 @@ def test_a_place_that_cannot_be_a_directory_is_refused_before_a_dataset_is_made(
         ({"seed": -1}, "Seed -1"),
         ({"workers": 0}, "Workers 0"),
         ({"rows": {"trian": 3}}, "Did you mean 'train'"),
-        ({"rows": {"train": 0}}, "Rows train=0"),
+        ({"rows": {"train": 0}}, "'train' is left out .* keep train, iid, validation"),
+        ({"rows": {"train": -1}}, "Rows train=-1"),
         ({"rows": {"test": 10**9}}, "rows asked for"),
     ],
     ids=str,
@@ -158,10 +158,17 @@ def test_a_model_too_large_for_the_memory_leaves_nothing_behind(tmp_path):
 def test_a_refused_overwrite_leaves_the_finished_run(tmp_path, data):
     short_run(tmp_path / "run", data)
     before = files(tmp_path)
-    for changes in ({"options": {"num_heads": 3}}, {"recipe": {"batch_size": 201}}):
+    for changes in ({"options": {"num_heads": 3}}, {"recipe": {"batch_size": 0}}):
         with pytest.raises(UsageError):
             short_run(tmp_path / "run", data, overwrite=True, **changes)
     assert files(tmp_path) == before
+
+
+def test_a_batch_of_more_rows_than_train_has_is_reduced_and_said_so(tmp_path, data, capsys):
+    result = short_run(tmp_path / "run", data, recipe={"batch_size": 300, "steps": 2})
+    assert result["recipe"]["batch_size"] == 200
+    said = "small: batches of 200 rows instead of 300, because train has 200 rows."
+    assert said in capsys.readouterr().err
 
 
 def test_another_run_is_refused_before_its_dataset_is_made_and_replaced_only_if_asked(tmp_path):

@@ -10,6 +10,7 @@ import torch
 
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
 from synthbench.training import loop
+from synthbench.training.batches import EpochBatches
 from synthbench.training.directory import RunDirectory
 from synthbench.training.run import Run
 from synthbench.training.train import train
@@ -60,6 +61,36 @@ def test_a_finished_run_is_only_read(tmp_path, data, monkeypatch):
 
 
 # Interruption.
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize(
+    ("owner", "name", "at"),
+    [
+        (EpochBatches, "batch", 3),
+        (loop, "measure", 3),
+        (RunDirectory, "note", 2),
+        (RunDirectory, "note", 20),
+        (RunDirectory, "save", 1),
+    ],
+    ids=lambda value: getattr(value, "__name__", value),
+)
+def test_control_c_at_an_early_step_is_saved_and_the_next_run_ends_the_same(
+    owner, name, at, after, tmp_path, data, whole, monkeypatch
+):
+    path = tmp_path / "run"
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt) as caught:
+        patch.setattr("tests.making.Interrupted", KeyboardInterrupt)
+        interrupting(patch, owner, name, at, after)
+        run(path, data)
+    step = RunDirectory(path).load(torch.device("cpu"))["step"]
+    assert step >= 3
+    assert caught.value.__notes__ == [f"Step {step:,} of 40 of small is saved"]
+    with monkeypatch.context() as patch:
+        calls = interrupting(patch, loop.Loop, "_take_step", -1)
+        run(path, data)
+    assert len(calls) == 40 - step
+    assert same(whole[0], path)
 
 
 @pytest.mark.parametrize("at", [3, 10, 11, 27])
