@@ -203,7 +203,7 @@ def test_measurements_that_were_lost_are_missed(data, interrupted):
     metrics = interrupted / "metrics.jsonl"
     whole = metrics.read_text()
     metrics.write_text("")
-    with pytest.raises(SynthbenchError, match="end before step 12, that of the checkpoint"):
+    with pytest.raises(SynthbenchError, match="end before step 12, which the checkpoint has"):
         run(interrupted, data)
     for odd in ("[]\n", "5\n", "{}\n"):
         metrics.write_text(whole + odd)
