@@ -78,7 +78,11 @@ def _run(command: click.Command, arguments: Sequence[str] | None) -> int:
             status = command.main(arguments, prog_name="synthbench", standalone_mode=False)
         return status if isinstance(status, int) else 0
     except (KeyboardInterrupt, click.exceptions.Abort) as error:  # click makes one of the other
-        kept = getattr(error.__cause__ or error, "__notes__", [])
+        kept = list[str]()
+        cause: BaseException | None = error
+        while cause is not None:
+            kept += getattr(cause, "__notes__", [])
+            cause = cause.__cause__
         return _failed(_interrupted(sys.argv[1:] if arguments is None else arguments, kept), 130)
     except click.ClickException as error:
         return _failed(error.format_message(), error.exit_code)

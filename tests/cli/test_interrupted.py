@@ -39,6 +39,19 @@ def test_only_what_can_be_continued_is_said_to_continue(words, continued, capsys
         assert said == "Interrupted."
 
 
+def test_what_is_saved_is_said_after_a_real_signal(capsys):
+    @click.command()
+    def interrupted():
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt as error:
+            error.add_note("Step 3 of 40 of small is saved")
+            raise
+
+    assert _run(interrupted, []) == 130
+    assert "Interrupted. Step 3 of 40 of small is saved; run the" in capsys.readouterr().err
+
+
 #: Waits when a module is looked for, and says so before. Background jobs of a shell ignore SIGINT.
 WAIT = """
 import importlib.abc, signal, sys, time
