@@ -19,8 +19,8 @@ from synthbench.errors import DatasetError, UsageError
 SUFFIXES = (".jsonl", ".ndjson")
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".lz4": "lz4"}
 ALLOWED = f"{' or '.join(SUFFIXES)}, also with {', '.join(COMPRESSIONS)} behind it"
-#: Between two strings of a document; no token has it, so that no row goes across.
-_BETWEEN = "\0"
+#: Between two strings of a document; no row goes across an empty line.
+_BETWEEN = "\n\n"
 #: Bytes of a block, about.
 BLOCK = 4 << 20
 
@@ -90,6 +90,8 @@ def _compression(path: Path) -> str | None:
 def texts_of(lines: list[bytes], place: str, first: int) -> list[str]:
     """The strings of each line, joined; of an empty line an empty text.
 
+    A list of words and whole numbers is a string, too: they may be the tokens of a row.
+
     Args:
         lines: lines of JSON.
         place: the file's name, for errors.
@@ -101,7 +103,7 @@ def texts_of(lines: list[bytes], place: str, first: int) -> list[str]:
     texts = []
     for number, line in enumerate(lines, first + 1):
         try:
-            value = json.loads(line) if line.strip() else ""
+            value = _value_of(line) if line.strip() else ""
         except (ValueError, RecursionError) as error:
             reason = getattr(error, "msg", None) or "is not UTF-8"
             raise DatasetError(f"{place}, line {number} is not JSON: {reason}.") from None
@@ -113,6 +115,15 @@ def texts_of(lines: list[bytes], place: str, first: int) -> list[str]:
     return texts
 
 
+def _value_of(line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        raise
+    except ValueError:  # JSON, but with a whole number of more digits than Python reads
+        return json.loads(line, parse_int=str)
+
+
 def _collect(value: Any, parts: list[str]) -> None:
     if isinstance(value, str):
         parts.append(value)
@@ -120,5 +131,14 @@ def _collect(value: Any, parts: list[str]) -> None:
         for one in value.values():
             _collect(one, parts)
     elif isinstance(value, list):
-        for one in value:
-            _collect(one, parts)
+        if len(value) > 2 and all(map(_is_word, value)):
+            parts.append(" ".join(map(str, value)))
+        else:
+            for one in value:
+                _collect(one, parts)
+
+
+def _is_word(value: Any) -> bool:
+    if isinstance(value, str):
+        return not any(map(str.isspace, value))
+    return type(value) is int

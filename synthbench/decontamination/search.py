@@ -1,7 +1,8 @@
 """Which texts hold a held-out row of a text task: the search, without files.
 
-A row is recognised in three steps, each of which sees less text than the one before: patterns find
-runs of a task's tokens (`passages`), the task says where in a run rows may stand
+A text is made plain (`plain`) and divided into atoms (`atoms`). On each of its lines a row is
+recognised in three steps, each of which sees less text than the one before: tokens of a task that
+are separated alike are found (`lines`), the task says where among them rows may be
 (`TextTask.row_spans`), and the row's id says whether it is held out. All rows of many texts are
 parsed together.
 """
@@ -18,7 +19,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from synthbench.decontamination.passages import Core, Finder, can_touch
+from synthbench.decontamination.atoms import AtomReader, Atoms
+from synthbench.decontamination.lines import Core, Finder, Stretch, can_touch
+from synthbench.decontamination.plain import plain
 from synthbench.errors import UsageError
 from synthbench.tasks.base import TextTask
 from synthbench.tasks.registry import list_tasks, task, task_class
@@ -67,7 +70,8 @@ class Search:
         min_bits: rows with less information are taken for ordinary text; None: as each task says.
 
     Attributes:
-        least_tokens: for each task the number of tokens from which on a row can count.
+        least_tokens: for each task the number of tokens from which on a row can count; a task is
+            left out if all its rows are ordinary text.
 
     Raises:
         UsageError: an unknown task, or one whose rows are not texts.
@@ -85,45 +89,59 @@ class Search:
         by_vocabulary: dict[tuple[Vocabulary, Core, bool], list[TextTask]] = {}
         for name in names:
             for one, touching in _forms(name):
+                if min_bits is None and math.isinf(one.ordinary_bits):
+                    continue
                 shared = by_vocabulary.setdefault((one.vocabulary, one.core, touching), [])
                 shared.append(one)
-                least = _least_tokens(self._bits(one), one.vocabulary.size - 1)
+                least = self._least_tokens(one)
                 self.least_tokens[name] = min(least, self.least_tokens.get(name, least))
         self._finders = [
-            (
-                Finder(
-                    vocabulary,
-                    min(_least_tokens(self._bits(one), vocabulary.size - 1) for one in sharing),
-                    core,
-                    touching,
-                ),
-                sharing,
-            )
+            (Finder(vocabulary, min(map(self._least_tokens, sharing)), core, touching), sharing)
             for (vocabulary, core, touching), sharing in by_vocabulary.items()
         ]
-        self._prefilter = "|".join(f"(?:{finder.prefilter})" for finder, _ in self._finders)
+        # One by one, as an automaton for all of them would have too many states.
+        self._gates = list(dict.fromkeys(finder.gate for finder, _ in self._finders))
+        self._reader = AtomReader(vocabulary for vocabulary, _, _ in by_vocabulary)
 
-    def _bits(self, one: TextTask) -> float:
-        return one.ordinary_bits if self._min_bits is None else self._min_bits
+    def _least_tokens(self, one: TextTask) -> int:
+        if self._min_bits is None:
+            least = _least_tokens(one.ordinary_bits, one.vocabulary.size - 1)
+            return max(least, one.ordinary_tokens)
+        return _least_tokens(self._min_bits, one.vocabulary.size - 1)
+
+    def counts(self, one: TextTask, words: Sequence[str]) -> bool:
+        """Whether a row of a task has more information than ordinary text of its form."""
+        if not 1 < len(words) <= LONGEST:
+            return False
+        if self._min_bits is not None:
+            return _bits(words) >= self._min_bits
+        if one.ordinary_bits and len(set(words)) == len(words):
+            return False  # a permutation
+        return len(words) >= one.ordinary_tokens and _bits(words) >= one.ordinary_bits
 
     def find(self, texts: Sequence[str]) -> list[list[Found]]:
         """The held-out rows in each text, each once."""
         found: list[dict[tuple[str, str], Found]] = [{} for _ in texts]
-        column = pa.array(texts, pa.large_string())
-        likely = _matching(column, self._prefilter)
-        rest = column.take(pa.array(likely, pa.int64()))
+        shown = [plain(text) for text in texts]
+        column = pa.array(shown, pa.large_string())
+        likely = sorted({place for gate in self._gates for place in _matching(column, gate)})
+        # No row goes across an empty line.
+        parts = [(index, part) for index in likely for part in shown[index].split("\n\n")]
+        column = pa.array([part for _, part in parts], pa.large_string())
+        atoms: dict[int, Atoms] = {}
         for finder, sharing in self._finders:
-            runs = [
-                (likely[index], run)
-                for index in _matching(rest, finder.prefilter)
-                for run in finder.runs(texts[likely[index]])
-            ]
-            if not runs:
+            stretches: list[tuple[int, Stretch]] = []
+            for place in _matching(column, finder.prefilter):
+                index, part = parts[place]
+                if place not in atoms:
+                    atoms[place] = self._reader.read(part)
+                stretches += ((index, one) for one in finder.stretches(atoms[place]))
+            if not stretches:
                 continue
             for one in sharing:
                 where: dict[str, set[int]] = {}
-                for index, run in runs:
-                    for row in self._candidates(one, run.words, run.passages):
+                for index, stretch in stretches:
+                    for row in self._candidates(one, stretch):
                         where.setdefault(row, set()).add(index)
                 for row in _held_out(one, list(where)):
                     kind = Found(one.name, one.variant, _splits_of(one, row), row)
@@ -131,17 +149,14 @@ class Search:
                         found[index].setdefault((one.name, row), kind)
         return [list(rows.values()) for rows in found]
 
-    def _candidates(
-        self, one: TextTask, words: Sequence[str], passages: Sequence[tuple[int, int]]
-    ) -> Iterable[str]:
+    def _candidates(self, one: TextTask, stretch: Stretch) -> Iterable[str]:
         """The texts of what may be rows and has enough tokens.
 
         Where a sign at either end makes it no row, it may belong to the text around it.
         """
-        bits = self._bits(one)
-        for first, end in one.row_spans(words, passages):
-            row = words[first:end]
-            if not 1 < len(row) <= LONGEST or (bits and _bits(row) < bits):
+        for first, end in one.row_spans(stretch.words):
+            row = stretch.words[first:end]
+            if first < stretch.operand or not self.counts(one, row):
                 continue
             yield one.separator.join(row)
             before, behind = not row[0].isalnum(), not row[-1].isalnum()

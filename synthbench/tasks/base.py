@@ -42,11 +42,14 @@ class TextTask(Task):
     Attributes:
         separator: the text between two tokens; if it is empty, each character is a token.
         ordinary_bits: in texts of others, rows with less information (the entropy of their tokens,
-            in bits a row) are taken for ordinary text; see `synthbench.decontamination`.
+            in bits a row) are taken for ordinary text; see `synthbench.decontamination`. Infinite
+            where all rows are.
+        ordinary_tokens: in texts of others, rows with fewer tokens are taken for ordinary text.
     """
 
     separator: ClassVar[str] = " "
     ordinary_bits: ClassVar[float] = 32.0
+    ordinary_tokens: ClassVar[int] = 33
 
     @property
     @abc.abstractmethod
@@ -80,19 +83,19 @@ class TextTask(Task):
         """
         return ()
 
-    def row_spans(
-        self, words: Sequence[str], passages: Sequence[tuple[int, int]]
-    ) -> Iterable[tuple[int, int]]:
-        """Where rows may stand in a run of tokens; by default in the passages.
+    def row_spans(self, words: Sequence[str]) -> Iterable[tuple[int, int]]:
+        """Where rows may be among consecutive tokens of a line; by default all of them are a row.
+
+        Override it if rows have a sign that shows where they end, such as a bracket or `=`, so that
+        they are found beside other tokens, too. The time must be linear in the number of words.
 
         Args:
-            words: the tokens, as they follow each other in a text.
-            passages: the run itself, its paragraphs and its lines, each as (first, end).
+            words: the tokens, which are separated alike.
 
         Returns:
-            Spans (first, end). What is there need not be a row.
+            Spans (first, end). The words between need not be a row.
         """
-        return passages
+        return [(0, len(words))]
 
     # Rows as tokens for models, see `synthbench.tasks.forms`.
 

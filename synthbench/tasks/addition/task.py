@@ -106,6 +106,7 @@ class Addition(TextTask):
     scored_columns = ("label",)
     forms = ("causal-lm", "masked-lm")
     tokens = (*"0123456789", "+", "*", "=")
+    ordinary_tokens = 15  # sums of numbers with six digits have fewer
     block_rows = 1_024  # of many buckets with few rows each
     levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "easy": {"train_digits": 3, "test_digits": (2, 3, 4, 5, 6, 9)},
@@ -272,16 +273,12 @@ class Addition(TextTask):
         """The sign between two digits."""
         return self.tokens[:10], ("+" if self.variant == "addition" else "*",), self.tokens[:10]
 
-    def row_spans(
-        self, words: Sequence[str], passages: Sequence[tuple[int, int]]
-    ) -> Iterator[tuple[int, int]]:
-        """Each = with the two numbers before it, whose line may be preceded by an answer."""
-        starts = {first for first, _ in passages}
+    def row_spans(self, words: Sequence[str]) -> Iterator[tuple[int, int]]:
+        """Each `=` with the two numbers before it."""
         for end, word in enumerate(words, 1):
             if word == "=":
                 sign = max(0, _before_digits(words, end - 1) - 1)
-                first = _before_digits(words, sign)
-                yield from ((one, end) for one in {first, *starts} if first <= one <= sign)
+                yield _before_digits(words, sign), end
 
     def recompute_columns(self, row: Mapping[str, Any]) -> dict[str, Any]:
         numbers = solver.read_numbers(self.variant, self.parameters.zero_padding, row["text"])

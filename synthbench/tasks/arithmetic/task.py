@@ -100,7 +100,7 @@ class Arithmetic(ExpressionTask):
         },
     }
     train_rows = 100_000
-    ordinary_bits = 16.0  # more than one operation has
+    ordinary_bits, ordinary_tokens = 40.0, 3  # four operations or more have
     tokens = TOKENS
     separator = ""
 

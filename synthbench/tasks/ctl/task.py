@@ -71,7 +71,7 @@ class CompositionalTableLookup(TextTask):
         "backward": "The functions as in b(a(d(101))), then the symbol: `b a d 101`.",
     }
     parameters_type = TableLookupParameters
-    ordinary_bits = 0.0
+    ordinary_bits, ordinary_tokens = 0.0, 3
     bucket_name = "length"
     scored_columns = ("label",)
     levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -290,9 +290,7 @@ class CompositionalTableLookup(TextTask):
         symbol = (self.symbols,)
         return functions + symbol if self.variant == "backward" else symbol + functions
 
-    def row_spans(
-        self, words: Sequence[str], passages: Sequence[tuple[int, int]]
-    ) -> list[tuple[int, int]]:
+    def row_spans(self, words: Sequence[str]) -> list[tuple[int, int]]:
         """Each symbol with all functions behind it, or before it in the variant `backward`."""
         symbols = [place for place, word in enumerate(words) if word in self.symbols]
         if self.variant == "backward":

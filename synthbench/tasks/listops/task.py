@@ -93,7 +93,7 @@ class ListOps(ExpressionTask):
         },
     }
     labels = DIGITS
-    ordinary_bits = 0.0
+    ordinary_bits, ordinary_tokens = 0.0, 3
     train_rows = 1_000_000
     tokens = TOKENS
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -70,6 +71,7 @@ class ModularArithmetic(TextTask):
     parameters_type = ModularArithmeticParameters
     bucket_name = "equations"
     scored_columns = ("label",)
+    ordinary_bits = math.inf  # each row is an ordinary sum
     levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "easy": {"modulus": 23},
         "medium": {},  # as in the paper
@@ -229,9 +231,8 @@ class ModularArithmetic(TextTask):
         numbers = self.tokens[: self.parameters.modulus]
         return tuple(numbers if word in "ab" else (word,) for word in self._words)
 
-    def row_spans(
-        self, words: Sequence[str], passages: Sequence[tuple[int, int]]
-    ) -> list[tuple[int, int]]:
+    def row_spans(self, words: Sequence[str]) -> list[tuple[int, int]]:
+        """Each `=` with as many words before it as an equation has."""
         width = len(self._words)
         ends = [end for end, word in enumerate(words, 1) if word == "="]
         return [(end - width, end) for end in ends if end >= width]

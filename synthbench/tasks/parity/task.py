@@ -55,7 +55,7 @@ class Parity(TextTask):
     bucket_name = "equations"
     scored_columns = ("label",)
     group_by = (Breakdown("label"),)
-    ordinary_bits = 0.0
+    ordinary_bits, ordinary_tokens = 0.0, 3
     levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "easy": {"n_values": 6},
         "medium": {},  # as in the paper
@@ -120,9 +120,8 @@ class Parity(TextTask):
         """The whole row."""
         return (self.tokens[:-1],) * 4 + (("=",),)
 
-    def row_spans(
-        self, words: Sequence[str], passages: Sequence[tuple[int, int]]
-    ) -> list[tuple[int, int]]:
+    def row_spans(self, words: Sequence[str]) -> list[tuple[int, int]]:
+        """Each `=` with the four words before it."""
         return [(end - 5, end) for end, word in enumerate(words, 1) if word == "=" and end >= 5]
 
     def recompute_columns(self, row: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,6 @@ else, so some labels are more frequent than others, most of all given the root's
 from __future__ import annotations
 
 import abc
-import contextlib
 import dataclasses
 import functools
 import itertools
@@ -33,6 +32,8 @@ from synthbench.tasks.trees.problems import brackets, problem_keys, token_codes
 DIGITS = tuple("0123456789")
 #: The deepest trees and the longest rows that can be asked for.
 DEEPEST, _LONGEST = 40, 1000
+#: What is in place of brackets around something else than an expression; no task has such a token.
+_NO_EXPRESSION = "?"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -254,24 +255,32 @@ class ExpressionTask(TextTask):
 
     # Expressions in texts of others.
 
-    def row_spans(
-        self, words: Sequence[str], passages: Sequence[tuple[int, int]]
-    ) -> Iterator[tuple[int, int]]:
-        """Expressions that are not a part of a longer one, whatever stands around them."""
-        opened: list[int] = []
-        end_of = {}
+    def row_spans(self, words: Sequence[str]) -> Iterator[tuple[int, int]]:
+        """Expressions that are not a part of a longer one, whatever is around them.
+
+        An expression is solved with a digit in place of each of its arguments that are expressions
+        themselves, so that the time is linear in the number of words.
+        """
+        # Of each open bracket: its place, the words behind it, and the expressions among them.
+        unclosed: list[tuple[int, list[str], list[tuple[int, int]]]] = [(0, [], [])]
         for place, word in enumerate(words):
             if word[0] in "[(":
-                opened.append(place)
-            elif word in "])" and opened:
-                end_of[opened.pop()] = place + 1
-        done = 0
-        for first, end in sorted(end_of.items()):
-            if first >= done and end - first <= _LONGEST:
-                with contextlib.suppress(ValueError):
-                    self.solve(self.separator.join(words[first:end]))
-                    yield first, end
-                    done = end
+                unclosed.append((place, [word], []))
+            elif word not in "])" or len(unclosed) == 1:
+                unclosed[-1][1].append(word)
+            else:
+                first, inside, spans = unclosed.pop()
+                try:
+                    self.solve(self.separator.join([*inside, word]))
+                except ValueError:
+                    yield from spans
+                    unclosed[-1][1].append(_NO_EXPRESSION)
+                else:
+                    unclosed[-1][1].append(DIGITS[0])
+                    if place + 1 - first <= _LONGEST:
+                        unclosed[-1][2].append((first, place + 1))
+        for _, _, spans in unclosed:
+            yield from spans
 
     def render(self, block: Block) -> dict[str, pa.Array]:
         label = pa.array(block["label"].astype(np.int64))

@@ -1,0 +1,336 @@
+"""Tokens that are separated alike, on a line of a text or on a line that was wrapped.
+
+    7,0 1 1 0,even              ->   0 1 1 0      (and 7 0 and nothing else: other separators)
+    ["[MAX", "0", "1", "]"]     ->   [MAX 0 1 ]
+    6+11=                       ->   6 + 1 1 =
+    46 56 + 78 =                ->   4 6, and 5 6 + 7 8 =
+
+White space may be missing where two tokens can still be told apart: always beside a bracket or a
+sign, and between digits if no token begins with another one (`1001` is `1 0 0 1` unless 10 is a
+token, too). Digits that touch are a number, which ends where they do. Letters that touch are a
+word, and no row goes across a word, a decimal number or an empty line.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthbench.decontamination.atoms import BULLET, CALL, LINE, PARAGRAPH, WORD, Atoms
+from synthbench.tasks.tokens import Vocabulary
+
+#: As `TextTask.core`.
+Core = Sequence[Sequence[str]]
+
+#: With more tokens than this, the prefilter accepts any digits in place of the tokens' own.
+_MOST_LISTED = 64
+#: What may be between two tokens; also a sign that is a token.
+_SIGN = "[^0-9A-Za-z]"
+#: Operators; a number behind one of the first two belongs to the number before it.
+_JOINING, _OPERATORS = frozenset("+*"), frozenset("+-*/%^=")
+#: Tokens after which an expression goes on, and tokens before which it has begun.
+_INFIX = frozenset(["+", "-", "*", "/", "plus", "times"])
+_LATER = _INFIX | {"="}
+#: Quotes and the like, which may be around some tokens of a row and not around others.
+_QUOTES = str.maketrans("", "", "\"'`_~$\u2018\u2019\u201c\u201d")
+#: So many tokens of a row are enough for a pattern.
+_REPEATS = 12
+#: Long rows with numbers have so many digits with no letter between them.
+_DIGITS = 8
+#: A shorter line was not wrapped.
+_NARROWEST = 24
+#: A gap at which nothing is decided: digits touch, or a line was wrapped.
+_ANY = None
+
+
+class Stretch(NamedTuple):
+    """Consecutive tokens that are separated alike.
+
+    Attributes:
+        words: the tokens.
+        operand: how many of the first belong to a number or sum before them, as `6 9` in
+            `12 + 6 9`, so that no row begins there.
+    """
+
+    words: Sequence[str]
+    operand: int
+
+
+class Finder:
+    """Finds the tokens of a vocabulary.
+
+    Args:
+        vocabulary: the tokens.
+        least: the number of tokens of the shortest row.
+        core: what every row has somewhere, see `TextTask.core`.
+        touching: whether digits of two tokens may touch, see `can_touch`.
+
+    Attributes:
+        prefilter: a pattern for RE2, which has no look-around, that every plain text with a row
+            matches, and few others.
+        gate: a pattern that all these texts match, too. Many vocabularies have the same.
+    """
+
+    def __init__(
+        self, vocabulary: Vocabulary, least: int, core: Core = (), touching: bool = True
+    ) -> None:
+        self._tokens, self._least = frozenset(vocabulary.tokens), least
+        shaped = len(vocabulary.tokens) > _MOST_LISTED
+        places = core or [vocabulary.tokens] * 2
+        self.prefilter = "".join(
+            _pattern(tokens, behind, touching, shaped)
+            for tokens, behind in itertools.pairwise([*places, ()])
+        )
+        if not core:
+            both = _pattern(*places, touching, shaped)
+            self.prefilter = f"(?:{both}){{{min(least - 1, _REPEATS)}}}"
+        numbers = sum(any(map(str.isdigit, token)) for token in self._tokens)
+        letters = any(map(str.isalpha, "".join(self._tokens)))
+        self.gate = self.prefilter
+        if numbers > 1 and not letters and least >= 4 * _DIGITS:
+            self.gate = f"(?:[0-9]{_SIGN}*){{{_DIGITS}}}"
+        parts = {
+            re.sub("[0-9]+", "[0-9]+", token) if shaped else token
+            for token in self._tokens
+            if token.isalnum() and not token.isalpha() and touching
+        }
+        # Longer tokens first.
+        self._parts = re.compile("|".join(sorted(parts, key=lambda one: (-len(one), one))) or "$.")
+        # Signs are operators where there are numbers for them.
+        self._calculates = sum(token.isdigit() for token in self._tokens) > 1
+        self._opens = {one: 1 if one[0] in "[(" else -1 for one in self._tokens if _bracket(one)}
+
+    def stretches(self, atoms: Atoms) -> Iterator[Stretch]:
+        """Where rows may be: tokens that are separated alike, if they are enough."""
+        counts = np.array([self._count(name) for name in atoms.names], np.int64)[atoms.ids]
+        total = np.concatenate([[0], np.maximum(counts, 0).cumsum()])
+        breaks = np.flatnonzero(counts < 0)
+        starts, ends = np.append(0, breaks + 1), np.append(breaks, len(counts))
+        for run in np.flatnonzero(total[ends] - total[starts] >= self._least).tolist():
+            lines = _Lines(atoms, counts, total, int(starts[run]), int(ends[run]))
+            for first, end in self._logical(lines):
+                if total[end] - total[first] >= self._least:
+                    yield from self._alike(atoms, counts, first, end)
+
+    def _count(self, name: str) -> int:
+        """How many tokens an atom has: -1 if no row goes across it, 0 if it is between tokens."""
+        if name in self._tokens:
+            return 1
+        if name in (WORD, PARAGRAPH):
+            return -1
+        if name[0] == BULLET:
+            return int(name[1] in self._tokens)
+        if name[0].isalnum():
+            return len(self._words(name)) or -1
+        return -1 if name != CALL and name[-1].isalnum() else 0
+
+    def _words(self, name: str) -> list[str]:
+        """The tokens of an atom."""
+        if name in self._tokens:
+            return [name]
+        if name[0] == BULLET:
+            return [name[1]]
+        words = self._parts.findall(name)
+        whole = sum(map(len, words)) == len(name) and self._tokens.issuperset(words)
+        return words if whole else []
+
+    def _logical(self, lines: _Lines) -> Iterator[tuple[int, int]]:
+        """Each line, and lines that are one line which was wrapped, as (first, end) of atoms."""
+        yield from lines.spans
+        if len(lines.spans) == 1:
+            return
+        wrapped = lines.wrapped(self._least)
+        first, unclosed = 0, 0
+        for number, (start, end) in enumerate(lines.spans):
+            if self._opens:
+                for atom in lines.tokens(number):
+                    unclosed = max(0, unclosed + self._opens.get(lines.name(atom), 0))
+            last = number == len(lines.spans) - 1
+            goes_on = not last and (wrapped[number] or unclosed or self._continues(lines, number))
+            if not goes_on:
+                if first < number:
+                    yield lines.spans[first][0], end
+                first, unclosed = number + 1, 0
+
+    def _continues(self, lines: _Lines, number: int) -> bool:
+        """Whether the next line begins within an expression or list of this one."""
+        here, there = lines.tokens(number), lines.tokens(number + 1)
+        if not len(here) or not len(there):
+            return False
+        around = lines.name(here[-1]) in _INFIX or lines.name(there[0]) in _LATER
+        if around and self._calculates:
+            return True
+        # A list with a token on each line.
+        return len(here) == len(there) == 1 and any(
+            lines.name(atom)[0] in (",", BULLET) for atom in range(here[0], there[0])
+        )
+
+    def _alike(
+        self, atoms: Atoms, counts: NDArray[np.int64], first: int, end: int
+    ) -> Iterator[Stretch]:
+        """Tokens of a line that are separated alike, by each of two measures of alike."""
+        words: list[str] = []
+        strict: list[str | None] = []
+        loose: list[str | None] = []
+        joins: list[bool] = []
+        bounds, signs, space, number, wrapped = [0], "", "", False, False
+        before = atoms.names[atoms.ids[first - 1]] if first else LINE
+        for atom in range(first, end):
+            name = atoms.names[atoms.ids[atom]]
+            space += atoms.spaces[atom]
+            if not counts[atom]:
+                wrapped |= name == LINE
+                signs += "\u2022" if name[0] == BULLET else name
+                continue
+            parts = self._words(name)
+            if words:
+                if (number or len(parts) > 1) and words[-1].isdigit() and parts[0].isdigit():
+                    bounds.append(len(words))
+                beside_sign = not (words[-1][-1].isalnum() and parts[0][0].isalnum())
+                quoted = signs.translate(_QUOTES).replace("**", "")
+                white = "\t" if "\t" in space else "  " if len(space) > 1 else ""
+                strict.append(_ANY if wrapped else signs or white)
+                loose.append(_ANY if wrapped or (beside_sign and not quoted) else quoted)
+                before = words[-1]
+            else:
+                strict.append(_ANY)
+                loose.append(_ANY)
+            # Not the star of *emphasis*, which has white space on one side.
+            even = bool(space.strip("\n")) == bool(atoms.spaces[atom]) 
+            joins += [signs in _JOINING and even and before[-1].isdigit()] + [False] * (len(parts) - 1)
+            words += parts
+            strict += [_ANY] * (len(parts) - 1)
+            loose += [_ANY] * (len(parts) - 1)
+            signs, space, number, wrapped = "", "", len(parts) > 1, False
+        bounds.append(len(words))
+        found: dict[tuple[int, int], None] = {}
+        for start, stop in itertools.pairwise(bounds):
+            for kinds in (strict, loose):
+                found.update(dict.fromkeys(self._of_one_kind(kinds, start, stop)))
+        for start, stop in found:
+            if stop - start >= self._least:
+                operand = start
+                if joins[start]:
+                    while operand < stop and words[operand].isalnum():
+                        operand += 1
+                yield Stretch(words[start:stop], operand - start)
+
+    def _of_one_kind(
+        self, kinds: Sequence[str | None], first: int, end: int
+    ) -> Iterator[tuple[int, int]]:
+        """Longest spans with the same between all their words; neighbours share a word."""
+        start, kind = first, _ANY
+        for place in range(first + 1, end):
+            here = kinds[place]
+            if here is _ANY or here == kind:
+                continue
+            if kind is not _ANY:
+                if not self._is_sum(kind):
+                    yield start, place
+                start = place - 1
+                while start > first and kinds[start] is _ANY:
+                    start -= 1
+            kind = here
+        if not self._is_sum(kind):
+            yield start, end
+
+    def _is_sum(self, kind: str | None) -> bool:
+        """Whether words between such signs are a calculation: 1 + 2 + 3 + 4 = is not 1 2 3 4 =."""
+        return kind is not _ANY and "=" in self._tokens and not _OPERATORS.isdisjoint(kind)
+
+
+class _Lines:
+    """The lines of a run of atoms.
+
+    Args:
+        atoms: the atoms of the text.
+        counts: how many tokens each atom has.
+        total: how many tokens the atoms before each have.
+        first, end: the run.
+
+    Attributes:
+        spans: each line as (first, end) of atoms.
+    """
+
+    def __init__(
+        self,
+        atoms: Atoms,
+        counts: NDArray[np.int64],
+        total: NDArray[np.int64],
+        first: int,
+        end: int,
+    ) -> None:
+        self._atoms, self._counts, self._total = atoms, counts, total
+        among = slice(*np.searchsorted(atoms.lines, [first, end]).tolist())
+        ends = [*atoms.lines[among].tolist(), end]
+        self.spans = list(zip([first, *(one + 1 for one in ends[:-1])], ends, strict=True))
+
+    def name(self, atom: int) -> str:
+        """An atom, without the mark of a sign that begins a line."""
+        return self._atoms.names[self._atoms.ids[atom]]
+
+    def tokens(self, number: int) -> list[int]:
+        """The atoms of a line that are tokens."""
+        first, end = self.spans[number]
+        return [atom for atom in range(first, end) if self._counts[atom] > 0]
+
+    def wrapped(self, least: int) -> list[bool]:
+        """Whether each line but the last was ended because the next word had no place in it.
+
+        Nearly all lines of a wrapped text are full. A table was not wrapped: its lines have all the
+        same number of tokens, and fewer than a row.
+
+        Args:
+            least: the number of tokens of the shortest row.
+        """
+        starts, ends = np.array(self.spans).T
+        sizes = self._total[ends] - self._total[starts]
+        used = np.flatnonzero(sizes).tolist()
+        widths = [self._atoms.line_width(self.spans[number][0]) for number in used]
+        wrapped = [False] * len(self.spans)
+        is_numeric = all(self.name(atom).isdigit() for atom in self.tokens(used[0]))
+        is_table = is_numeric and (sizes[used] == min(sizes[used[0]], least - 1)).all()
+        if max(widths) < _NARROWEST or is_table:
+            return wrapped
+        full = [
+            there == here + 1
+            and width + 1 + self._atoms.word_width(self.tokens(there)[0]) > max(widths)
+            for here, there, width in zip(used, used[1:], widths, strict=False)
+        ]
+        if 2 * sum(full) >= len(full):
+            for number, is_full in zip(used, full, strict=False):
+                wrapped[number] = is_full
+        return wrapped
+
+
+def can_touch(tokens: frozenset[str]) -> bool:
+    """Whether tokens can be told apart without white space, each taken as long as it can be."""
+    starts = {token[0] for token in tokens}
+    return not any(
+        token[:cut] in tokens and token[cut] in starts
+        for token in tokens
+        for cut in range(1, len(token))
+    )
+
+
+def _bracket(token: str) -> bool:
+    return token[0] in "[(" or token in ("]", ")")
+
+
+def _pattern(
+    tokens: Sequence[str], behind: Sequence[str], touching: bool, shaped: bool
+) -> str:
+    """A pattern of one of some tokens, or of their shapes, and of what is between it and others."""
+    patterns: dict[str, None] = {}
+    for token in sorted(tokens, key=lambda token: (-len(token), token)):
+        pattern = re.escape(token)
+        patterns[re.sub(r"[0-9]", "[0-9]", pattern) if shaped else pattern] = None
+    are_words = all(token.isalpha() or (token.isalnum() and not touching) for token in tokens)
+    apart = are_words and all(token[0].isalnum() for token in behind)
+    between = f"(?:{_SIGN}+|$)" if apart else f"{_SIGN}*"
+    return f"(?:{'|'.join(patterns)}){between}"
