@@ -75,7 +75,6 @@ class AtomReader:
         return WORD if is_word and not self._touching.fullmatch(name) else name
 
 
-
 class Atoms:
     """The atoms of a text.
 
@@ -134,4 +133,4 @@ class Atoms:
         return int(self.ends[last - 1] - begin)
 
     def _is_inside(self, atom: int) -> bool:
-        return self.names[self.ids[atom]][0] != LINE
+        return self.names[int(self.ids[atom])][0] != LINE

@@ -105,7 +105,7 @@ def decontaminate(
     *,
     out: str | PathLike[str],
     tasks: Sequence[str] | None = None,
-    min_bits: float | None = None,
+    min_bits: float | int | None = None,
     report: str | PathLike[str] | None = None,
     workers: int | None = None,
     progress: bool = True,
@@ -115,9 +115,9 @@ def decontaminate(
     A document is a line of JSON, and its texts are all strings in it. The other lines stay as they
     are, byte for byte, and so do files that lose no line. `out` appears whole, at the end.
 
-    A row counts wherever it stands in a text and however it is spaced, if it has more information
-    than ordinary text of its form. For example, `3 + 4 =` stands in texts that have nothing to do
-    with modular arithmetic, and never counts by default.
+    A row counts if it is on a line of a text, or on a line that was wrapped, however its tokens are
+    separated, and if it has more information than ordinary text of its form. For example, `3 + 4 =`
+    is in texts that have nothing to do with modular arithmetic, and never counts by default.
 
     Args:
         corpus: a file of JSON Lines, or a directory of such files, whose structure is kept; they
@@ -125,7 +125,8 @@ def decontaminate(
         out: the clean file or directory, which must not exist yet.
         tasks: the tasks whose rows are searched for; default: all whose rows are texts.
         min_bits: the least information of rows that count: the entropy of a row's tokens, by their
-            frequencies in the row, times their number. Default: as each task says, mostly 32.
+            frequencies in the row, times their number. Default: as each task says, mostly 32 bits
+            and 33 tokens.
         report: a file for a line of JSON about each row found: file, line, task, variant, split
             and row; it must not exist yet.
         workers: how many processes search; default: the usable cores.

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -38,12 +38,12 @@ _INFIX = frozenset(["+", "-", "*", "/", "plus", "times"])
 _LATER = _INFIX | {"="}
 #: Quotes and the like, which may be around some tokens of a row and not around others.
 _QUOTES = str.maketrans("", "", "\"'`_~$\u2018\u2019\u201c\u201d")
-#: So many tokens of a row are enough for a pattern.
-_REPEATS = 12
+_MOST_COUNTED = 100_000  # atoms whose tokens are remembered
+_REPEATS = 31  # tokens of a row in a pattern
 #: Long rows with numbers have so many digits with no letter between them.
 _DIGITS = 8
-#: A shorter line was not wrapped.
-_NARROWEST = 24
+_NARROWEST = 24  # a shorter line was not wrapped
+_AROUND = 2  # characters around a wrapped text, such as quotes
 #: A gap at which nothing is decided: digits touch, or a line was wrapped.
 _ANY = None
 
@@ -74,6 +74,7 @@ class Finder:
         prefilter: a pattern for RE2, which has no look-around, that every plain text with a row
             matches, and few others.
         gate: a pattern that all these texts match, too. Many vocabularies have the same.
+        is_short: whether the prefilter is the core and nothing else.
     """
 
     def __init__(
@@ -86,19 +87,26 @@ class Finder:
             _pattern(tokens, behind, touching, shaped)
             for tokens, behind in itertools.pairwise([*places, ()])
         )
+        self.is_short = bool(core)
+        any_token = f"(?:{_pattern(vocabulary.tokens, vocabulary.tokens, touching, shaped)})"
         if not core:
-            both = _pattern(*places, touching, shaped)
-            self.prefilter = f"(?:{both}){{{min(least - 1, _REPEATS)}}}"
+            self.prefilter = f"{any_token}{{{min(least - 1, _REPEATS)}}}"
+        elif (beside := min((least - len(core) + 1) // 2, _REPEATS)) > 1:
+            # Half of the other tokens are before the core, or half of them behind it.
+            self.is_short = False
+            around = f"{any_token}{{{beside}}}"
+            self.prefilter = f"{around}{self.prefilter}|{self.prefilter}{around}"
         numbers = sum(any(map(str.isdigit, token)) for token in self._tokens)
         letters = any(map(str.isalpha, "".join(self._tokens)))
         self.gate = self.prefilter
         if numbers > 1 and not letters and least >= 4 * _DIGITS:
             self.gate = f"(?:[0-9]{_SIGN}*){{{_DIGITS}}}"
         parts = {
-            re.sub("[0-9]+", "[0-9]+", token) if shaped else token
+            re.sub("[0-9]", "[0-9]", token) if shaped else token
             for token in self._tokens
             if token.isalnum() and not token.isalpha() and touching
         }
+        self._counted: dict[str, int] = {}
         # Longer tokens first.
         self._parts = re.compile("|".join(sorted(parts, key=lambda one: (-len(one), one))) or "$.")
         # Signs are operators where there are numbers for them.
@@ -107,7 +115,12 @@ class Finder:
 
     def stretches(self, atoms: Atoms) -> Iterator[Stretch]:
         """Where rows may be: tokens that are separated alike, if they are enough."""
-        counts = np.array([self._count(name) for name in atoms.names], np.int64)[atoms.ids]
+        if len(self._counted) > _MOST_COUNTED:
+            self._counted.clear()
+        for name in atoms.names:
+            if name not in self._counted:
+                self._counted[name] = self._count(name)
+        counts = np.array([self._counted[name] for name in atoms.names], np.int64)[atoms.ids]
         total = np.concatenate([[0], np.maximum(counts, 0).cumsum()])
         breaks = np.flatnonzero(counts < 0)
         starts, ends = np.append(0, breaks + 1), np.append(breaks, len(counts))
@@ -146,7 +159,7 @@ class Finder:
             return
         wrapped = lines.wrapped(self._least)
         first, unclosed = 0, 0
-        for number, (start, end) in enumerate(lines.spans):
+        for number, (_, end) in enumerate(lines.spans):
             if self._opens:
                 for atom in lines.tokens(number):
                     unclosed = max(0, unclosed + self._opens.get(lines.name(atom), 0))
@@ -201,8 +214,10 @@ class Finder:
                 strict.append(_ANY)
                 loose.append(_ANY)
             # Not the star of *emphasis*, which has white space on one side.
-            even = bool(space.strip("\n")) == bool(atoms.spaces[atom]) 
-            joins += [signs in _JOINING and even and before[-1].isdigit()] + [False] * (len(parts) - 1)
+            even = bool(space.strip("\n")) == bool(atoms.spaces[atom])
+            joins += [signs in _JOINING and even and before[-1].isdigit()] + [False] * (
+                len(parts) - 1
+            )
             words += parts
             strict += [_ANY] * (len(parts) - 1)
             loose += [_ANY] * (len(parts) - 1)
@@ -272,7 +287,7 @@ class _Lines:
 
     def name(self, atom: int) -> str:
         """An atom, without the mark of a sign that begins a line."""
-        return self._atoms.names[self._atoms.ids[atom]]
+        return self._atoms.names[int(self._atoms.ids[atom])]
 
     def tokens(self, number: int) -> list[int]:
         """The atoms of a line that are tokens."""
@@ -297,9 +312,9 @@ class _Lines:
         is_table = is_numeric and (sizes[used] == min(sizes[used[0]], least - 1)).all()
         if max(widths) < _NARROWEST or is_table:
             return wrapped
+        widest = max(widths) - _AROUND
         full = [
-            there == here + 1
-            and width + 1 + self._atoms.word_width(self.tokens(there)[0]) > max(widths)
+            there == here + 1 and width + 1 + self._atoms.word_width(self.tokens(there)[0]) > widest
             for here, there, width in zip(used, used[1:], widths, strict=False)
         ]
         if 2 * sum(full) >= len(full):
@@ -322,9 +337,7 @@ def _bracket(token: str) -> bool:
     return token[0] in "[(" or token in ("]", ")")
 
 
-def _pattern(
-    tokens: Sequence[str], behind: Sequence[str], touching: bool, shaped: bool
-) -> str:
+def _pattern(tokens: Sequence[str], behind: Sequence[str], touching: bool, shaped: bool) -> str:
     """A pattern of one of some tokens, or of their shapes, and of what is between it and others."""
     patterns: dict[str, None] = {}
     for token in sorted(tokens, key=lambda token: (-len(token), token)):

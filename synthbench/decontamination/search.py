@@ -99,7 +99,11 @@ class Search:
             (Finder(vocabulary, min(map(self._least_tokens, sharing)), core, touching), sharing)
             for (vocabulary, core, touching), sharing in by_vocabulary.items()
         ]
-        # One by one, as an automaton for all of them would have too many states.
+        # One automaton for all short cores is fast; for all patterns it would have too many states.
+        short = [finder for finder, _ in self._finders if finder.is_short]
+        together = "|".join(f"(?:{finder.prefilter})" for finder in short)
+        for finder in short:
+            finder.gate = together
         self._gates = list(dict.fromkeys(finder.gate for finder, _ in self._finders))
         self._reader = AtomReader(vocabulary for vocabulary, _, _ in by_vocabulary)
 
@@ -119,23 +123,23 @@ class Search:
             return False  # a permutation
         return len(words) >= one.ordinary_tokens and _bits(words) >= one.ordinary_bits
 
-    def find(self, texts: Sequence[str]) -> list[list[Found]]:
-        """The held-out rows in each text, each once."""
-        found: list[dict[tuple[str, str], Found]] = [{} for _ in texts]
-        shown = [plain(text) for text in texts]
+    def find(self, documents: Sequence[str]) -> list[list[Found]]:
+        """The held-out rows in each document, each once."""
+        found: list[dict[tuple[str, str], Found]] = [{} for _ in documents]
+        shown = [plain(text) for text in documents]
         column = pa.array(shown, pa.large_string())
-        likely = sorted({place for gate in self._gates for place in _matching(column, gate)})
-        # No row goes across an empty line.
-        parts = [(index, part) for index in likely for part in shown[index].split("\n\n")]
-        column = pa.array([part for _, part in parts], pa.large_string())
-        atoms: dict[int, Atoms] = {}
+        likely = {gate: _likely(column, shown, gate) for gate in self._gates}
+        atoms: dict[str, Atoms] = {}
         for finder, sharing in self._finders:
             stretches: list[tuple[int, Stretch]] = []
-            for place in _matching(column, finder.prefilter):
-                index, part = parts[place]
-                if place not in atoms:
-                    atoms[place] = self._reader.read(part)
-                stretches += ((index, one) for one in finder.stretches(atoms[place]))
+            parts = likely[finder.gate]
+            if finder.gate != finder.prefilter:
+                texts = pa.array([part for _, part in parts], pa.large_string())
+                parts = [parts[place] for place in _matching(texts, finder.prefilter)]
+            for index, part in parts:
+                if part not in atoms:
+                    atoms[part] = self._reader.read(part)
+                stretches += ((index, one) for one in finder.stretches(atoms[part]))
             if not stretches:
                 continue
             for one in sharing:
@@ -208,6 +212,15 @@ def _matching(column: pa.Array, pattern: str) -> list[int]:
     matches = pc.match_substring_regex(column, pattern).to_numpy(zero_copy_only=False)
     found: list[int] = np.flatnonzero(matches).tolist()
     return found
+
+
+def _likely(column: pa.Array, texts: Sequence[str], pattern: str) -> list[tuple[int, str]]:
+    """The parts of texts that match a pattern, with the text's index: no row is in two parts."""
+    parts = [
+        (index, part) for index in _matching(column, pattern) for part in texts[index].split("\n\n")
+    ]
+    matching = _matching(pa.array([part for _, part in parts], pa.large_string()), pattern)
+    return [parts[place] for place in matching]
 
 
 def _held_out(one: TextTask, texts: list[str]) -> list[str]:

@@ -143,6 +143,13 @@ def test_bad_data_is_named_and_nothing_is_left(tmp_path):
         decontaminate(tmp_path / "a.jsonl.gz", out=tmp_path / "b.jsonl", workers=1)
 
 
+def test_any_json_is_a_document_and_bits_may_be_a_whole_number(tmp_path):
+    lines = [f'{{"n": {"1" * 5_000}, "text": "none"}}', f'{{"n": {"1" * 5_000}, "text": "{ROW}"}}']
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    decontaminate(tmp_path / "a.jsonl", out=tmp_path / "b.jsonl", workers=1, min_bits=12)
+    assert (tmp_path / "b.jsonl").read_text() == lines[0] + "\n"
+
+
 def test_an_output_that_cannot_be_written_is_an_error(tmp_path):
     (tmp_path / "a.jsonl").write_text("{}\n")
     with pytest.raises(SynthbenchError, match=r"b.jsonl' cannot be written: File exists\."):

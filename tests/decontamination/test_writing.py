@@ -1,0 +1,186 @@
+"""Rows are found in whatever way they are written; each way that is not found is tested, too."""
+
+import html
+import json
+import re
+import textwrap
+
+import pyarrow.parquet as pq
+import pytest
+
+import synthbench
+from synthbench.decontamination.decontaminate import decontaminate
+from synthbench.decontamination.search import Search, text_tasks
+from synthbench.sampling.preview import sample_rows
+from synthbench.tasks.registry import task
+
+TASKS = text_tasks()
+
+
+def ints(words):
+    return [int(one) if one.isdigit() and str(int(one)) == one else one for one in words]
+
+
+def wide(text):
+    return "".join(chr(ord(one) + 0xFEE0) if "!" <= one <= "~" else "\u3000" for one in text)
+
+
+def lines(text, width=70):
+    return textwrap.wrap(text, width)
+
+
+#: Ways to write a row, by its text and its tokens.
+WAYS = {
+    # In the text of a program, which may be quoted again.
+    "escaped line": lambda row, words: rf"question\n{row}\nanswer",
+    "escaped twice": lambda row, words: rf"question\\n{row}\\nanswer",
+    "JSON": lambda row, words: json.dumps({"text": f"Solve\n{row}\n", "label": 1}),
+    "JSON in JSON": lambda row, words: json.dumps(json.dumps({"text": f"Solve\n{row}\n"})),
+    "codes": lambda row, words: "xx " + "".join(f"\\u{ord(one):04x}" for one in row),
+    "code": lambda row, words: f"x = '{row}'\nassert solve(x) == 3  # {row}",
+    "SQL": lambda row, words: f"INSERT INTO t VALUES (7,'{row}',3);",
+    "chat": lambda row, words: f"<|im_start|>user\nSolve:\n{row}<|im_end|>",
+    # In a table.
+    "CSV": lambda row, words: f"id,text\n7,{row},1",
+    "CSV, two digits": lambda row, words: f"1,{row},5",
+    "CSV, quoted": lambda row, words: f'7,"{row}",1',
+    "semicolons": lambda row, words: f"12;{row};3",
+    "TSV": lambda row, words: f"0\t{row}\t1",
+    "Markdown table": lambda row, words: f"| 7 | {row} | 1 |",
+    "HTML table": lambda row, words: f"<tr><td>7</td><td>{row}</td><td>1</td></tr>",
+    "log": lambda row, words: f"2024-01-02 10:11:12,345 INFO row={row} label=3",
+    # Tokens that are separated by something else.
+    **{
+        f"with {sign!r}": lambda row, words, sign=sign: sign.join(words)
+        for sign in (",", ", ", "; ", " | ", "\t", "  ", " & ", " \u2192 ", '" "', "\u2009", "~")
+    },
+    # Tokens in a list.
+    "list": lambda row, words: str(words),
+    "tuple": lambda row, words: str(tuple(words)),
+    "list of numbers": lambda row, words: json.dumps(ints(words)),
+    "JSON list": lambda row, words: json.dumps({"id": 3, "tokens": words, "n": 4}),
+    "escaped list": lambda row, words: json.dumps(json.dumps({"id": 3, "tokens": words})),
+    "list in lines": lambda row, words: json.dumps({"tokens": words, "n": 4}, indent=2),
+    "YAML list": lambda row, words: "x:\n" + "\n".join(f"- '{one}'" for one in words) + "\ny: 1",
+    "cells": lambda row, words: "<tr>\n" + "\n".join(f"<td>{one}</td>" for one in words),
+    "braces": lambda row, words: "".join(f"{{{one}}}" for one in words),
+    # Markdown, HTML, LaTeX, wide characters.
+    **{
+        f"in {form}": lambda row, words, form=form: form.format(row)
+        for form in (
+            "**{}**", "*{}*", "_{}_", "`{}`", "The row _{}_ is", "> {}", "- {}", "* {}", "1. {}",
+            "## {}", "({})", "[{}]", "<{}>", "\u201c{}\u201d", "${}$", "f({}).", "Question 3 - {}",
+            "{} -> 3", "{}    3", "text={}", "+ {}", "[12:01:33] {}", "\\texttt{{{}}}",
+        )
+    },
+    "Markdown escapes": lambda row, words: re.sub(r"([][\\*_+\-#().])", r"\\\1", row),
+    "entities": lambda row, words: "".join(f"&#{ord(one)};" for one in row),
+    "spaces that do not break": lambda row, words: row.replace(" ", "&nbsp;"),
+    "the same, escaped": lambda row, words: row.replace(" ", "&amp;nbsp;"),
+    "HTML": lambda row, words: f"<p>{html.escape(row)}</p>",
+    "LaTeX": lambda row, words: row.replace("*", "\\times ").replace(" ", "\\,"),
+    "wide": lambda row, words: wide(row),
+    "signs of mathematics": lambda row, words: row.replace("-", "\u2212").replace("*", "\u00d7"),
+    # Wrapped.
+    "wrapped": lambda row, words: textwrap.fill(row, 80),
+    "wrapped with words": lambda row, words: textwrap.fill(
+        f"Please solve the following row, if you can: {row} and give me the answer.", 72
+    ),
+    "wrapped quote": lambda row, words: "\n".join(f"> {one}" for one in lines(row)),
+    "wrapped list": lambda row, words: textwrap.fill(f"tokens = {words}", 88),
+    "lines that go on": lambda row, words: " \\\n".join(lines(row)),
+    "wrapped and escaped": lambda row, words: json.dumps(textwrap.fill(row, 80)),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def search():
+    return Search(TASKS)
+
+
+def rows_and_words(name, count=12, split="test"):
+    one = task(name)
+    rows = [row["text"] for row in sample_rows(one, split, count)]
+    return [(row, row.split() if one.separator else [*row]) for row in rows]
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_rows_are_found_in_whatever_way_they_are_written(name, search):
+    if name == "modular-arithmetic":  # whose rows are ordinary sums
+        search = Search([name], min_bits=0)
+    rows = rows_and_words(name)
+    texts = [write(*row) for write in WAYS.values() for row in rows]
+    found = iter(search.find(texts))
+    missed = {
+        (way, row)
+        for way in WAYS
+        for row, _ in rows
+        if (name, row) not in {(one.task, one.row) for one in next(found)}
+    }
+    assert not missed
+
+
+@pytest.mark.parametrize("name", ["parity", "ctl", "state-tracking", "chomsky"])
+def test_an_export_is_found_as_a_document_of_one_string(name, tmp_path, search):
+    """As corpora of repositories hold files."""
+    small = {"preset": "small", "rows": {"train": 20, "test": 40}}
+    variant = next(iter(task(name).variants))
+    synthbench.generate(task(name, variant), out=tmp_path / "d", progress=False, **small)
+    tables = [pq.read_table(file, columns=["text"]) for file in tmp_path.rglob("test-*.parquet")]
+    rows = {row for table in tables for row in table["text"].to_pylist()}
+    assert len(rows) == 40
+    for to in ("chat", "openai-batch", "jsonl", "tsv", "nemo-gym"):
+        out, options = tmp_path / to, {"model": "m"} if to == "openai-batch" else {}
+        synthbench.export(tmp_path / "d", to, out, splits=["test"], progress=False, **options)
+        files = [file for file in sorted(out.rglob("*")) if file.suffix in (".jsonl", ".tsv")]
+        content = "".join(file.read_text() for file in files)
+        (corpus := tmp_path / f"{to}.jsonl").write_text(
+            json.dumps({"path": to, "content": content})
+        )
+        report = tmp_path / f"{to}-found.jsonl"
+        decontaminate(corpus, out=tmp_path / f"{to}-clean", report=report, workers=1, tasks=[name])
+        found = {json.loads(line)["row"] for line in report.read_text().splitlines()}
+        assert found >= {row for row in rows if search.counts(task(name), row.split())}, to
+
+
+def test_tokens_in_a_list_of_a_document_are_found(tmp_path):
+    documents = [
+        {"tokens": ["3", "1", "2", "1", "="]},
+        {"rows": [{"tokens": [3, 1, 2, 1, "="], "label": 1}]},
+        {"text": ["3", "1 2", "1", "="]},
+        {"a": [3, 1], "b": [2, 1, "="]},
+    ]
+    corpus = tmp_path / "a.jsonl"
+    corpus.write_text("".join(f"{json.dumps(one)}\n" for one in documents))
+    decontaminate(corpus, out=tmp_path / "b.jsonl", workers=1)
+    assert [
+        json.loads(line) for line in (tmp_path / "b.jsonl").read_text().splitlines()
+    ] == documents[2:]
+
+
+def test_the_guide_lists_what_is_not_found(search):
+    """Each line of the list in `docs/pages/guides/held-out.md`."""
+    bits = rows_and_words("chomsky", 60)
+    (pairs, words), *_ = (row for row in bits if len(row[1]) % 4 == 0)
+    halves = [" ".join(words[:30]), " ".join(words[30:])]
+    parity = "3 1 2 1 ="
+    sum_row = next(row for row, words in rows_and_words("addition", 40) if len(words) > 20)
+    limits = {
+        "a column of bare tokens": parity.replace(" ", "\n"),
+        "digits in groups": re.sub("(.{4})", r"\1 ", pairs.replace(" ", "")),
+        "a number across lines": re.sub("(.{20})", "\\\\1\n", pairs.replace(" ", "")),
+        "separators of thousands": re.sub(
+            r"(?<=\d)(?=(\d{3})+(?!\d))", ",", sum_row.replace(" ", "")
+        ),
+        "cut at any place": "\n".join(halves),
+        "across an empty line": parity.replace("1 2", "1\n\n2"),
+        "an answer behind a space": f"{pairs} 1",
+        "between operators": parity.replace(" ", " - "),
+        "described in words": "three one two one equals",
+        "percent codes": parity.replace(" ", "%20"),
+        "lower case": "[max 0 [min 4 6 ] ]",
+    }
+    kept = dict(zip(limits, search.find([*limits.values()]), strict=True))
+    rows = {parity, pairs, sum_row, "[MAX 0 [MIN 4 6 ] ]"}
+    assert not [name for name, found in kept.items() if rows & {one.row for one in found}]
+    assert all(search.find([row])[0] for row in rows)
