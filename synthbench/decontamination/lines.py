@@ -29,9 +29,9 @@ Core = Sequence[Sequence[str]]
 
 #: With more tokens than this, the prefilter accepts any digits in place of the tokens' own.
 _MOST_LISTED = 64
-#: What may be between two tokens; also a sign that is a token.
+#: A character that may separate two tokens. A sign that is a token is such a character, too.
 _SIGN = "[^0-9A-Za-z]"
-#: Operators; a number behind one of the first two belongs to the number before it.
+#: Operators. A number behind one of the first two belongs to the number before it.
 _JOINING, _OPERATORS = frozenset("+*"), frozenset("+-*/%^=")
 #: Tokens after which an expression goes on, and tokens before which it has begun.
 _INFIX = frozenset(["+", "-", "*", "/", "plus", "times"])
@@ -114,7 +114,7 @@ class Finder:
         self._opens = {one: 1 if one[0] in "[(" else -1 for one in self._tokens if _bracket(one)}
 
     def stretches(self, atoms: Atoms) -> Iterator[Stretch]:
-        """Where rows may be: tokens that are separated alike, if they are enough."""
+        """Places of possible rows: tokens that are separated alike, if they are enough."""
         if len(self._counted) > _MOST_COUNTED:
             self._counted.clear()
         for name in atoms.names:
@@ -131,7 +131,7 @@ class Finder:
                     yield from self._alike(atoms, counts, first, end)
 
     def _count(self, name: str) -> int:
-        """How many tokens an atom has: -1 if no row goes across it, 0 if it is between tokens."""
+        """The number of tokens of an atom, or -1 if no row goes across it."""
         if name in self._tokens:
             return 1
         if name in (WORD, PARAGRAPH):
@@ -171,7 +171,7 @@ class Finder:
                 first, unclosed = number + 1, 0
 
     def _continues(self, lines: _Lines, number: int) -> bool:
-        """Whether the next line begins within an expression or list of this one."""
+        """True if the next line continues an expression or list of this one."""
         here, there = lines.tokens(number), lines.tokens(number + 1)
         if not len(here) or not len(there):
             return False
@@ -238,7 +238,7 @@ class Finder:
     def _of_one_kind(
         self, kinds: Sequence[str | None], first: int, end: int
     ) -> Iterator[tuple[int, int]]:
-        """Longest spans with the same between all their words; neighbours share a word."""
+        """Longest spans with the same between all their words. Neighbours share a word."""
         start, kind = first, _ANY
         for place in range(first + 1, end):
             here = kinds[place]
@@ -255,7 +255,7 @@ class Finder:
             yield start, end
 
     def _is_sum(self, kind: str | None) -> bool:
-        """Whether words between such signs are a calculation: 1 + 2 + 3 + 4 = is not 1 2 3 4 =."""
+        """True if such signs make a calculation: 1 + 2 + 3 + 4 = is not 1 2 3 4 =."""
         return kind is not _ANY and "=" in self._tokens and not _OPERATORS.isdisjoint(kind)
 
 
@@ -264,7 +264,7 @@ class _Lines:
 
     Args:
         atoms: the atoms of the text.
-        counts: how many tokens each atom has.
+        counts: the number of tokens of each atom.
         total: how many tokens the atoms before each have.
         first, end: the run.
 
@@ -295,7 +295,7 @@ class _Lines:
         return [atom for atom in range(first, end) if self._counts[atom] > 0]
 
     def wrapped(self, least: int) -> list[bool]:
-        """Whether each line but the last was ended because the next word had no place in it.
+        """True for each line that ends because it was too full for the next word.
 
         Nearly all lines of a wrapped text are full. A table was not wrapped: its lines have all the
         same number of tokens, and fewer than a row.
@@ -338,7 +338,7 @@ def _bracket(token: str) -> bool:
 
 
 def _pattern(tokens: Sequence[str], behind: Sequence[str], touching: bool, shaped: bool) -> str:
-    """A pattern of one of some tokens, or of their shapes, and of what is between it and others."""
+    """A pattern of one of some tokens, or of their shapes, and of the signs behind it."""
     patterns: dict[str, None] = {}
     for token in sorted(tokens, key=lambda token: (-len(token), token)):
         pattern = re.escape(token)

@@ -14,7 +14,7 @@ import html
 import re
 import unicodedata
 
-#: A backslash, or several where a text was quoted more than once, with what it escapes.
+#: A backslash, or several where a text was quoted more than once, and the character behind it.
 _ESCAPE = re.compile(
     r"\\+(?:(?P<sign>(?:times|cdot|ast)(?![A-Za-z]))"
     r"|(?:q?quad|text(?:tt|bf|it|rm|sf)?|math(?:tt|bf|it|rm|sf)|left|right)(?![A-Za-z])"
@@ -42,7 +42,7 @@ _SIGN = re.compile(f"[{''.join(_SIGNS)}]")
 
 
 def plain(text: str) -> str:
-    """A text with every escape, entity, tag and wide character replaced by what it shows."""
+    """A text without escapes, entities, tags and wide characters."""
     if "\\" in text:
         text = _ESCAPE.sub(_escaped, text)
     if "&" in text and _ENTITY.search(text):

@@ -1,4 +1,4 @@
-"""Which texts hold a held-out row of a text task: the search, without files.
+"""The search for held-out rows of text tasks in texts, without files.
 
 A text is made plain (`plain`) and divided into atoms (`atoms`). On each of its lines a row is
 recognised in three steps, each of which sees less text than the one before: tokens of a task that
@@ -70,7 +70,7 @@ class Search:
         min_bits: rows with less information are taken for ordinary text; None: as each task says.
 
     Attributes:
-        least_tokens: for each task the number of tokens from which on a row can count; a task is
+        least_tokens: for each task the number of tokens from which on a row can count. A task is
             left out if all its rows are ordinary text.
 
     Raises:
@@ -114,7 +114,7 @@ class Search:
         return _least_tokens(self._min_bits, one.vocabulary.size - 1)
 
     def counts(self, one: TextTask, words: Sequence[str]) -> bool:
-        """Whether a row of a task has more information than ordinary text of its form."""
+        """True if a row of a task has more information than ordinary text of its form."""
         if not 1 < len(words) <= LONGEST:
             return False
         if self._min_bits is not None:
@@ -215,7 +215,7 @@ def _matching(column: pa.Array, pattern: str) -> list[int]:
 
 
 def _likely(column: pa.Array, texts: Sequence[str], pattern: str) -> list[tuple[int, str]]:
-    """The parts of texts that match a pattern, with the text's index: no row is in two parts."""
+    """The parts of texts that match a pattern, each with the index of its text."""
     parts = [
         (index, part) for index in _matching(column, pattern) for part in texts[index].split("\n\n")
     ]

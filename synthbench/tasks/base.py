@@ -84,7 +84,7 @@ class TextTask(Task):
         return ()
 
     def row_spans(self, words: Sequence[str]) -> Iterable[tuple[int, int]]:
-        """Where rows may be among consecutive tokens of a line; by default all of them are a row.
+        """Spans of possible rows among consecutive tokens of a line. By default all are one row.
 
         Override it if rows have a sign that shows where they end, such as a bracket or `=`, so that
         they are found beside other tokens, too. The time must be linear in the number of words.
