@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthbench.decontamination.atoms import BULLET, CALL, LINE, PARAGRAPH, WORD, Atoms
+from synthbench.decontamination.wrapping import Lines
 from synthbench.tasks.tokens import Vocabulary
 
 #: As `TextTask.core`.
@@ -38,12 +39,15 @@ _INFIX = frozenset(["+", "-", "*", "/", "plus", "times"])
 _LATER = _INFIX | {"="}
 #: Quotes and the like, which may be around some tokens of a row and not around others.
 _QUOTES = str.maketrans("", "", "\"'`_~$\u2018\u2019\u201c\u201d")
+#: Signs that a wrapped line may begin or end with.
+_MARKS = "\"'`,;|/>#\u2018\u2019\u201c\u201d\u2022"
+#: The shortest row with signs between its tokens: `f(a, b, 100)` is ordinary code.
+_LEAST_SEPARATED = 5
+_LEAST_LONG = 13  # tokens of a row that is never a calculation by chance
 _MOST_COUNTED = 100_000  # atoms whose tokens are remembered
 _REPEATS = 31  # tokens of a row in a pattern
 #: Long rows with numbers have so many digits with no letter between them.
 _DIGITS = 8
-_NARROWEST = 24  # a shorter line was not wrapped
-_AROUND = 2  # characters around a wrapped text, such as quotes
 #: A gap at which nothing is decided: digits touch, or a line was wrapped.
 _ANY = None
 
@@ -55,10 +59,12 @@ class Stretch(NamedTuple):
         words: the tokens.
         operand: how many of the first belong to a number or sum before them, as `6 9` in
             `12 + 6 9`, so that no row begins there.
+        least: the number of tokens of the shortest row that is not ordinary code.
     """
 
     words: Sequence[str]
     operand: int
+    least: int
 
 
 class Finder:
@@ -125,7 +131,7 @@ class Finder:
         breaks = np.flatnonzero(counts < 0)
         starts, ends = np.append(0, breaks + 1), np.append(breaks, len(counts))
         for run in np.flatnonzero(total[ends] - total[starts] >= self._least).tolist():
-            lines = _Lines(atoms, counts, total, int(starts[run]), int(ends[run]))
+            lines = Lines(atoms, counts, total, int(starts[run]), int(ends[run]))
             for first, end in self._logical(lines):
                 if total[end] - total[first] >= self._least:
                     yield from self._alike(atoms, counts, first, end)
@@ -152,7 +158,7 @@ class Finder:
         whole = sum(map(len, words)) == len(name) and self._tokens.issuperset(words)
         return words if whole else []
 
-    def _logical(self, lines: _Lines) -> Iterator[tuple[int, int]]:
+    def _logical(self, lines: Lines) -> Iterator[tuple[int, int]]:
         """Each line, and lines that are one line which was wrapped, as (first, end) of atoms."""
         yield from lines.spans
         if len(lines.spans) == 1:
@@ -170,7 +176,7 @@ class Finder:
                     yield lines.spans[first][0], end
                 first, unclosed = number + 1, 0
 
-    def _continues(self, lines: _Lines, number: int) -> bool:
+    def _continues(self, lines: Lines, number: int) -> bool:
         """True if the next line continues an expression or list of this one."""
         here, there = lines.tokens(number), lines.tokens(number + 1)
         if not len(here) or not len(there):
@@ -207,8 +213,13 @@ class Finder:
                 beside_sign = not (words[-1][-1].isalnum() and parts[0][0].isalnum())
                 quoted = signs.translate(_QUOTES).replace("**", "")
                 white = "\t" if "\t" in space else "  " if len(space) > 1 else ""
-                strict.append(_ANY if wrapped else signs or white)
-                loose.append(_ANY if wrapped or (beside_sign and not quoted) else quoted)
+                if wrapped:
+                    signs = signs.replace(LINE, "")
+                    strict.append(signs if signs.strip(_MARKS) else _ANY)
+                    loose.append(strict[-1])
+                else:
+                    strict.append(signs or white)
+                    loose.append(_ANY if beside_sign and not quoted else quoted)
                 before = words[-1]
             else:
                 strict.append(_ANY)
@@ -223,104 +234,45 @@ class Finder:
             loose += [_ANY] * (len(parts) - 1)
             signs, space, number, wrapped = "", "", len(parts) > 1, False
         bounds.append(len(words))
-        found: dict[tuple[int, int], None] = {}
+        found: dict[tuple[int, int], int] = {}
         for start, stop in itertools.pairwise(bounds):
             for kinds in (strict, loose):
-                found.update(dict.fromkeys(self._of_one_kind(kinds, start, stop)))
-        for start, stop in found:
+                for *span, kind in self._of_one_kind(kinds, start, stop):
+                    least = _LEAST_SEPARATED if kind and kind.translate(_QUOTES).strip() else 0
+                    found.setdefault((span[0], span[1]), max(self._least, least))
+        for (start, stop), least in found.items():
             if stop - start >= self._least:
                 operand = start
                 if joins[start]:
                     while operand < stop and words[operand].isalnum():
                         operand += 1
-                yield Stretch(words[start:stop], operand - start)
+                yield Stretch(words[start:stop], operand - start, least)
 
     def _of_one_kind(
         self, kinds: Sequence[str | None], first: int, end: int
-    ) -> Iterator[tuple[int, int]]:
-        """Longest spans with the same between all their words. Neighbours share a word."""
+    ) -> Iterator[tuple[int, int, str | None]]:
+        """Longest spans with the same signs between all words, and the signs."""
         start, kind = first, _ANY
         for place in range(first + 1, end):
             here = kinds[place]
             if here is _ANY or here == kind:
                 continue
             if kind is not _ANY:
-                if not self._is_sum(kind):
-                    yield start, place
+                if not self._is_code(kind):
+                    yield start, place, kind
                 start = place - 1
                 while start > first and kinds[start] is _ANY:
                     start -= 1
             kind = here
-        if not self._is_sum(kind):
-            yield start, end
+        if not self._is_code(kind):
+            yield start, end, kind
 
-    def _is_sum(self, kind: str | None) -> bool:
-        """True if such signs make a calculation: 1 + 2 + 3 + 4 = is not 1 2 3 4 =."""
-        return kind is not _ANY and "=" in self._tokens and not _OPERATORS.isdisjoint(kind)
-
-
-class _Lines:
-    """The lines of a run of atoms.
-
-    Args:
-        atoms: the atoms of the text.
-        counts: the number of tokens of each atom.
-        total: how many tokens the atoms before each have.
-        first, end: the run.
-
-    Attributes:
-        spans: each line as (first, end) of atoms.
-    """
-
-    def __init__(
-        self,
-        atoms: Atoms,
-        counts: NDArray[np.int64],
-        total: NDArray[np.int64],
-        first: int,
-        end: int,
-    ) -> None:
-        self._atoms, self._counts, self._total = atoms, counts, total
-        among = slice(*np.searchsorted(atoms.lines, [first, end]).tolist())
-        ends = [*atoms.lines[among].tolist(), end]
-        self.spans = list(zip([first, *(one + 1 for one in ends[:-1])], ends, strict=True))
-
-    def name(self, atom: int) -> str:
-        """An atom, without the mark of a sign that begins a line."""
-        return self._atoms.names[int(self._atoms.ids[atom])]
-
-    def tokens(self, number: int) -> list[int]:
-        """The atoms of a line that are tokens."""
-        first, end = self.spans[number]
-        return [atom for atom in range(first, end) if self._counts[atom] > 0]
-
-    def wrapped(self, least: int) -> list[bool]:
-        """True for each line that ends because it was too full for the next word.
-
-        Nearly all lines of a wrapped text are full. A table was not wrapped: its lines have all the
-        same number of tokens, and fewer than a row.
-
-        Args:
-            least: the number of tokens of the shortest row.
-        """
-        starts, ends = np.array(self.spans).T
-        sizes = self._total[ends] - self._total[starts]
-        used = np.flatnonzero(sizes).tolist()
-        widths = [self._atoms.line_width(self.spans[number][0]) for number in used]
-        wrapped = [False] * len(self.spans)
-        is_numeric = all(self.name(atom).isdigit() for atom in self.tokens(used[0]))
-        is_table = is_numeric and (sizes[used] == min(sizes[used[0]], least - 1)).all()
-        if max(widths) < _NARROWEST or is_table:
-            return wrapped
-        widest = max(widths) - _AROUND
-        full = [
-            there == here + 1 and width + 1 + self._atoms.word_width(self.tokens(there)[0]) > widest
-            for here, there, width in zip(used, used[1:], widths, strict=False)
-        ]
-        if 2 * sum(full) >= len(full):
-            for number, is_full in zip(used, full, strict=False):
-                wrapped[number] = is_full
-        return wrapped
+    def _is_code(self, kind: str | None) -> bool:
+        """True between parts of a calculation or a call: 1 + 2 + 3 + 4 = is not 1 2 3 4 =."""
+        if kind is _ANY:
+            return False
+        is_sum = not _OPERATORS.isdisjoint(kind) and ">" not in kind  # as -> has
+        return CALL in kind or (is_sum and ("=" in self._tokens or self._least < _LEAST_LONG))
 
 
 def can_touch(tokens: frozenset[str]) -> bool:

@@ -160,7 +160,8 @@ class Search:
         """
         for first, end in one.row_spans(stretch.words):
             row = stretch.words[first:end]
-            if first < stretch.operand or not self.counts(one, row):
+            is_code = self._min_bits is None and len(row) < stretch.least
+            if first < stretch.operand or is_code or not self.counts(one, row):
                 continue
             yield one.separator.join(row)
             before, behind = not row[0].isalnum(), not row[-1].isalnum()

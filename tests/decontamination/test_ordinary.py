@@ -103,6 +103,22 @@ KINDS = {
     "code": lambda: lines(
         12, lambda: f"def f(x, y={below(9)}):\n    a = {drawn(9)}\n    return (x + 3) * a[1]"
     ),
+    "calls with letters": lambda: lines(
+        20, lambda: f"x = f({R.choice('abc')}, {R.choice('def')}, {R.choice([10, 100, 101])})"
+    ),
+    "loops": lambda: lines(
+        20,
+        lambda: f"for n in range({R.choice([10, 100, 110])}):\n    d[c] = {R.choice('abc')} * d",
+    ),
+    "products of letters": lambda: lines(
+        20,
+        lambda: (
+            f"{R.choice('abc')} = {R.choice([10, 100])} * {R.choice('abc')} * {R.choice('def')}"
+        ),
+    ),
+    "law, written out": lambda: lines(
+        20, lambda: f"sections 101({R.choice('abc')})({R.choice('def')}), 110({R.choice('abc')})"
+    ),
     "log": lambda: lines(
         40, lambda: f"2024-01-{below(18) + 10} 10:{below(49)}:33,{below(900)} step={below(999)}"
     ),

@@ -165,6 +165,7 @@ def test_the_guide_lists_what_is_not_found(search):
     halves = [" ".join(words[:30]), " ".join(words[30:])]
     parity = "3 1 2 1 ="
     sum_row = next(row for row, words in rows_and_words("addition", 40) if len(words) > 20)
+    short = next(row for row, words in rows_and_words("ctl", 40, "iid") if len(words) == 4)
     limits = {
         "a column of bare tokens": parity.replace(" ", "\n"),
         "digits in groups": re.sub("(.{4})", r"\1 ", pairs.replace(" ", "")),
@@ -172,15 +173,17 @@ def test_the_guide_lists_what_is_not_found(search):
         "separators of thousands": re.sub(
             r"(?<=\d)(?=(\d{3})+(?!\d))", ",", sum_row.replace(" ", "")
         ),
+        "cut like a table": re.sub("((?:[01] ){3}[01]) ", r"\1\n", pairs),
         "cut at any place": "\n".join(halves),
         "across an empty line": parity.replace("1 2", "1\n\n2"),
         "an answer behind a space": f"{pairs} 1",
+        "few tokens with signs": ", ".join(short.split()),
         "between operators": parity.replace(" ", " - "),
         "described in words": "three one two one equals",
         "percent codes": parity.replace(" ", "%20"),
         "lower case": "[max 0 [min 4 6 ] ]",
     }
     kept = dict(zip(limits, search.find([*limits.values()]), strict=True))
-    rows = {parity, pairs, sum_row, "[MAX 0 [MIN 4 6 ] ]"}
+    rows = {parity, pairs, sum_row, short, "[MAX 0 [MIN 4 6 ] ]"}
     assert not [name for name, found in kept.items() if rows & {one.row for one in found}]
     assert all(search.find([row])[0] for row in rows)
