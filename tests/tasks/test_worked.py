@@ -147,7 +147,7 @@ def test_the_worked_rows_of_the_documentation():
                 "Digit 1 from the right: 7 + 5 + 0 = 12, so write 2 and carry 1.",
                 "Digit 2 from the right: 0 + 9 + 1 = 10, so write 0 and carry 1.",
                 "Digit 3 from the right: 9 + 0 + 1 = 10, so write 0 and carry 1.",
-                "The sum is 1002, written 1002.",
+                "The sum is 1002.",
             ],
         ),
         (
