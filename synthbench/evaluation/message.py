@@ -10,14 +10,13 @@ Sources: the reasoning parsers of vLLM, SGLang and llama.cpp, and the chat templ
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import itertools
 import re
-from collections.abc import Iterator
+from typing import NamedTuple
 
-#: Openings and closings of thoughts that begin with a bracket, and the models that write them.
-_BRACKETED = (
+#: Openings and closings of thoughts in special tokens, and the models that write them.
+_IN_TOKENS = (
     (r"<\|channel\|>\s?(?:analysis|commentary)", r"<\|channel\|>\s?final.{0,60}?<\|message\|>"),
     (r"<\|channel>\s?thought", r"<channel\|>"),  # Gemma 4
     (r"<\|open\|>\s?think\s?<\|sep\|>", r"<\|close\|>\s?think\s?<\|sep\|>"),  # Kimi K3
@@ -25,78 +24,65 @@ _BRACKETED = (
     (r"\[unused16\]", r"\[unused17\]"),  # Pangu
     (r"<details\s+type=.reasoning[^>]{0,99}>", r"</details>"),  # Open WebUI
 )
-#: Those that begin with a letter or a dot.
-_WORDED = (
+#: Openings and closings in words.
+_IN_WORDS = (
     (r"to=self\s?<\|message\|>", r"to=user\s?<\|message\|>"),  # Muse
-    (r"\bHere(?:'s| is) my thought process:", r"\bHere(?:'s| is) my response:"),  # Granite 3
-    (r"\bHere are my reasoning steps:", r"(?!)"),  # Apriel
-    (r"^Thinking\.\.\.$", r"^\.{3}done thinking\.$"),  # Ollama
-    (r"\A\s*analysis(?=[A-Z])", r"assistantfinal"),  # gpt-oss without its special tokens
+    (r"\bhere(?:'s| is) my thought process:", r"\bhere(?:'s| is) my response:"),  # Granite 3
+    (r"\bhere are my reasoning steps:", r"(?!)"),  # Apriel
+    (r"^thinking\.\.\.$", r"^\.{3}done thinking\.$"),  # Ollama
+    (r"\A\s*analysis(?=we|the|i|let|so|user|need|to|first|it|this)", r"assistantfinal"),  # gpt-oss
 )
-#: A text without all of these has neither of the latter.
-_CUES = ("to=self", "to=user", "my thought process:", "my response:", "my reasoning steps:",
-         "done thinking.", "\nThinking...", "assistantfinal")  # fmt: skip
+_HERE = ("my thought process:", "my response:", "my reasoning steps:")
 #: What closes the thoughts of any model.
-_FINAL = r"<\|begin\|>\s?assistant\s?<\|content\|>|\[BEGIN FINAL RESPONSE\]"
-#: A tag around thoughts, by its name: `<think>`, `</seed:think>`, `[THINK]`, `◁think▷`,
-#: `<|begin_of_thought|>`. An opening and a closing belong together if they share the stem.
+_FINAL = r"<\|begin\|>\s?assistant\s?<\|content\|>|\[begin final response\]"
+#: Names of tags around thoughts. An opening and a closing belong together if they share the stem.
+_STEMS = (
+    r"think|thought|reason|reflect|scratch_?pad|analy[sz]|monologue|rationale|deliberat|brainstorm"
+    r"|ponder|inner|internal|critique|(?<![^\W_])(?:cot|plan(?:ning)?)(?![^\W_])"
+)
+#: Such a tag: `<think>`, `</seed:think>`, `[THINK]`, `◁think▷`, `<|begin_of_thought|>`.
 _TAG = (
-    r"(?P<tag>[<\[◁]\s?[|｜]?(?P<slash>/?)[|｜]?[\w:.▁|-]{0,40}?(?P<stem>think|thought|reason"
-    r"|reflect|scratch_?pad|analy[sz]|monologue|rationale|deliberat|brainstorm|ponder|inner"
-    r"|internal|critique|(?<![^\W_])(?:cot|plan(?:ning)?)(?![^\W_]))"
+    rf"(?P<tag>[<\[◁]\s?[|｜]?/?[|｜]?[\w:.▁|-]{{0,40}}?(?P<stem>{_STEMS})"
     r"[\w:.▁|-]{0,30}(?:\s[^<>\[\]\n]{0,99})?[|｜]?[>\]▷])"
 )
-_ENDS = re.compile(r"(?<![^\W_])(?:end|stop|close|suffix)(?![^\W_])|^.[|｜]?/", re.IGNORECASE)
-
-
-@functools.cache
-def _events(worded: bool) -> re.Pattern[str]:
-    """Openings and closings of thoughts, with `worded` also those that begin with a letter."""
-    pairs = (*_BRACKETED, *_WORDED) if worded else _BRACKETED
-    opened = (rf"(?P<open{number}>{opening})" for number, (opening, _) in enumerate(pairs))
-    closed = (rf"(?P<close{number}>{closing})" for number, (_, closing) in enumerate(pairs))
-    first = r"" if worded else r"(?=[<\[◁])"
-    patterns = [*opened, *closed, f"(?P<final>{_FINAL})", _TAG]
-    return re.compile(f"{first}(?:{'|'.join(patterns)})", re.I | re.M)
-
-
+_ENDS = re.compile(r"(?<![^\W_])(?:end|stop|close|suffix)(?![^\W_])|^.[|｜]?/")
 #: Special tokens, which end the turn outside of thoughts.
 _SPECIAL = re.compile(
-    r"<[|｜][^<>\n]{1,60}[|｜]>|</?s>|</?(?:\w{1,9}:)?(?:bos|eos|pad|eod|eot|eom|unk|sep|cls|endoftext"
-    r"|(?:start|end)_of_(?:turn|text|sentence|message|utterance)|_(?:user|bot|end)|role)>"
-    r"|<\|?(?:turn|channel)\|?>|<<?/?SYS>>?"
-    r"|\[(?:/?INST|/?SYSTEM_PROMPT|EOS|BOS|PAD|SEP|CLS|END FINAL RESPONSE|[be]~\[)\]?",
-    re.IGNORECASE,
+    r"[<\[](?:[|｜][^<>\n]{1,60}[|｜]>|/?s>|/?(?:\w{1,9}:)?(?:bos|eos|pad|eod|eot|eom|unk|sep|cls"
+    r"|endoftext|(?:start|end)_of_(?:turn|text|sentence|message|utterance)|_(?:user|bot|end)|role)>"
+    r"|\|?(?:turn|channel)\|?>|<?/?sys>>?|[be]~\["
+    r"|(?:/?inst|/?system_prompt|eos|bos|pad|sep|cls|end final response)\])"
 )
-#: The name of the model's role, behind a special token that begins its turn.
-_ROLE = re.compile(r"\s*(?:assistant|model|bot|gpt|final|response\b(?=<))\b[ \t]*:?", re.IGNORECASE)
+#: The model's role, behind a special token that begins its turn.
+_ROLE = re.compile(r"\s*(?:assistant|model|bot|gpt|final|response\b(?=<))\b[ \t]*:?")
 #: The token that begins a turn of the user.
 _USER = re.compile(
     r"<[|｜][^<>\n]{0,30}(?:user|human)|[|｜]>\s*(?:user|human)\b|(?:_of_turn|\|turn)>\s*user\b"
-    r"|\[INST\]",
-    re.IGNORECASE,
+    r"|\[inst\]"
 )
 #: A special token that is cut at the end of the text.
 _CUT = re.compile(r"<[|｜][\w▁|｜]{0,40}\Z")
-#: Tags around a whole answer say nothing.
-_WRAPPER = re.compile(
-    r"</?(?:response|output|solution|final|conclusion|message|reply|result)>", re.IGNORECASE
+#: Tags around a whole answer, which say nothing.
+_WRAPPER = re.compile(r"</?(?:response|output|solution|final|conclusion|message|reply|result)>")
+#: A text without all of these has neither thoughts nor special tokens nor such tags.
+_ANY = re.compile(
+    r"[<\[](?!/?answer>|\d)(?:[|｜<]|/?s>|[be]~|[^<>\[\]\s,]{0,40}?(?:cot|plan|unused|details|end|bos|eo[sdtm]|pad|unk"
+    r"|sep|cls|_of_|_user|_bot|role|turn|channel|inst|system|response|output|solution|final|message"
+    rf"|conclusion|reply|result|{_STEMS.rpartition('|(?<!')[0]}))"
 )
 #: A line that begins another turn or question.
 _TURN = re.compile(
-    r"\n[ \t>*_#]{0,9}(?:(?:(?:next|new|another|second)\s)?(?:user|human|question|q|problem"
-    r"|instructions?|assistant|ai|system)\b[ \t]{0,2}(?:\#?\d{1,4})?"
-    r"|(?:(?:next|new|another|second)\s)(?:exercise|example|task|puzzle|test|expression|list|row)"
-    r"|(?:exercise|example|task|puzzle|test|input|case)[ \t]{1,2}\#?\d{1,4})"
+    r"\n[ \t>*_#]{0,9}(?:(?:next |new |another |second )?(?:user|human|question|q|problem"
+    r"|instructions?|assistant|ai|system)\b[ \t]{0,2}(?:#?\d{1,4})?"
+    r"|(?:next |new |another |second )(?:exercise|example|task|puzzle|test|expression|list|row)"
+    r"|(?:exercise|example|task|puzzle|test|input|case)[ \t]{1,2}#?\d{1,4})"
     r"[ \t]{0,2}[*_]{0,3}[ \t]{0,2}[:：]"
-    r"|\n[ \t]{0,9}\#{1,6}[ \t*]{0,9}(?:user|human|question|problem|instructions?|input|assistant"
-    r"|system|example|exercise)\b[^\n]{0,30}(?=\n)",
-    re.IGNORECASE,
+    r"|\n[ \t]{0,9}#{1,6}[ \t*]{0,9}(?:user|human|question|problem|instructions?|input|assistant"
+    r"|system|example|exercise)\b[^\n]{0,30}(?=\n)"
 )
 
 
-@dataclasses.dataclass(frozen=True)
-class Message:
+class Message(NamedTuple):
     """The message of a reply.
 
     Attributes:
@@ -115,6 +101,12 @@ class Message:
         return "".join(self.parts)
 
 
+def lowered(text: str) -> str:
+    """A text in small letters, each at its position."""
+    small = text.lower()
+    return small if len(small) == len(text) else "".join(sign.lower()[0] for sign in text)
+
+
 def read_message(text: str) -> Message:
     """Find the message in the text of a language model.
 
@@ -128,68 +120,91 @@ def read_message(text: str) -> Message:
         >>> read_message("<reasoning>It gives 7").thoughts_unclosed
         True
     """
-    worded = text.lstrip()[:11].startswith(("analysis", "Thinking..")) or any(
-        cue in text for cue in _CUES
-    )
-    if worded or "<" in text or "[" in text or "◁" in text:
-        said = _without_thoughts(text, _events(worded))
-        if said is None:
-            return Message((), thoughts_unclosed=True)
-        text = _WRAPPER.sub("\n", said) if "<" in said else said
-    starts = [0, *(turn.start() for turn in _TURN.finditer(text)), len(text)]
-    parts = (text[start:end] for start, end in itertools.pairwise(starts))
-    return Message(tuple(filter(str.strip, parts)))
+    parts = message_parts(text)
+    return Message(() if parts is None else tuple(part for part, _ in parts), parts is None)
 
 
-def _without_thoughts(text: str, events: re.Pattern[str]) -> str | None:
-    """The text outside of thoughts, up to the end of the turn; None if they never close."""
-    pieces: list[str] = []
+def message_parts(text: str) -> list[tuple[str, str]] | None:
+    """The parts of a message, each also in small letters; None if its thoughts never close."""
+    small = lowered(text)
+    in_words = "to=" in small or "thinking." in small or "assistantfinal" in small
+    in_words = in_words or small.startswith("analysis")
+    if "here" in small:
+        in_words = in_words or any(map(small.__contains__, _HERE))
+    has_tags = small.count("<") > small.count("<answer>") + small.count("</answer>")
+    has_tags = has_tags or "[" in small or "◁" in small
+    if in_words or (has_tags and ("◁" in small or _ANY.search(small))):
+        spans = _spans(small, _events(in_words))
+        if spans is None:
+            return None
+        text = "\n".join(text[start:end] for start, end in spans)
+        text = re.sub(_WRAPPER.pattern, "\n", text, flags=re.IGNORECASE)
+        small = lowered(text)
+    starts = [turn.start() for turn in _TURN.finditer(small)]
+    if not starts:
+        return [(text, small)]
+    pairs = itertools.pairwise([0, *starts, len(text)])
+    parts = ((text[start:end], small[start:end]) for start, end in pairs)
+    return [part for part in parts if part[0].strip()]
+
+
+@functools.cache
+def _events(in_words: bool) -> re.Pattern[str]:
+    """Openings and closings of thoughts, with `in_words` also those of words."""
+    pairs = (*_IN_TOKENS, *_IN_WORDS) if in_words else _IN_TOKENS
+    opened = (rf"(?P<open{number}>{opening})" for number, (opening, _) in enumerate(pairs))
+    closed = (rf"(?P<close{number}>{closing})" for number, (_, closing) in enumerate(pairs))
+    first = "" if in_words else r"(?=[<\[◁])"
+    patterns = [*opened, *closed, f"(?P<final>{_FINAL})", _TAG]
+    return re.compile(f"{first}(?:{'|'.join(patterns)})", re.MULTILINE)
+
+
+def _spans(small: str, events: re.Pattern[str]) -> list[tuple[int, int]] | None:
+    """Where a text is outside of thoughts, up to the end of the turn; None if they never close."""
+    spans: list[tuple[int, int]] = []
     start, thought = 0, ""
-    for event, key, closes in _marks(text, events):
+    for event in events.finditer(small):
+        key, closes = _key(event)
+        if not key:
+            continue
         if thought:
             if closes and key in (thought, "final"):
                 start, thought = event.end(), ""
             continue
-        piece = text[start : event.start()]
         if event[0] == "</details>":  # of other details
             continue
         if closes:  # the chat template has put the opening into the prompt
-            if _USER.search(piece):
+            if _USER.search(small, start, event.start()):
                 break
-            pieces.clear()
-        elif _add(pieces, piece):
-            return "\n".join(pieces)
+            spans.clear()
+        elif _add(spans, small, start, event.start()):
+            return spans
         start, thought = event.end(), "" if closes else key
     if thought:
         return None
-    _add(pieces, text[start:])
-    return "\n".join(pieces)
+    _add(spans, small, start, len(small))
+    return spans
 
 
-def _marks(text: str, events: re.Pattern[str]) -> Iterator[tuple[re.Match[str], str, bool]]:
-    """Each opening or closing of thoughts, the key that a pair shares, and whether it closes."""
-    for event in events.finditer(text):
-        group = event.lastgroup or ""
-        if group == "final":
-            yield event, group, True
-        elif group not in ("tag", "stem"):
-            yield event, group[-2:].strip("en"), group.startswith("close")
-        else:
-            tag, stem = event[0], event["stem"].lower()
-            is_text = tag[0] == "[" and (stem not in ("think", "thought") or " " in tag)
-            if not is_text and not tag.endswith("/>"):
-                yield event, stem, _ENDS.search(tag) is not None
+def _key(event: re.Match[str]) -> tuple[str, bool]:
+    """What an opening and a closing have in common, "" for other tags, and whether it closes."""
+    group = event.lastgroup or ""
+    if group not in ("tag", "stem"):
+        return group[-2:].strip("en") if group != "final" else group, not group.startswith("open")
+    tag, stem = event[0], event["stem"]
+    is_text = tag[0] == "[" and (stem not in ("think", "thought") or " " in tag)
+    return "" if is_text or tag.endswith("/>") else stem, _ENDS.search(tag) is not None
 
 
-def _add(pieces: list[str], piece: str) -> bool:
-    """Add a piece of the message up to the end of the turn, and return whether it ends there."""
-    start = 0
-    for special in _SPECIAL.finditer(piece) if "<" in piece or "[" in piece else ():
-        if pieces or piece[start : special.start()].strip():
-            pieces.append(piece[start : special.start()])
+def _add(spans: list[tuple[int, int]], small: str, start: int, end: int) -> bool:
+    """Add a span of the message up to the end of the turn, and return whether it ends there."""
+    for special in _SPECIAL.finditer(small, start, end):
+        if spans or small[start : special.start()].strip():
+            spans.append((start, special.start()))
             return True
-        role = _ROLE.match(piece, special.end())
+        role = _ROLE.match(small, special.end(), end)
         start = role.end() if role else special.end()
-    if piece := _CUT.sub("", piece[start:]) if piece.strip() else "":
-        pieces.append(piece)
+    if small[start:end].strip():
+        cut = _CUT.search(small, max(start, end - 50), end)
+        spans.append((start, cut.start() if cut else end))
     return False

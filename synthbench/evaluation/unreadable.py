@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from synthbench.errors import UsageError
-from synthbench.evaluation.answer_terms import find_terms
-from synthbench.evaluation.answer_words import answer_words_of
 from synthbench.evaluation.chat_replies import RunningText
 from synthbench.evaluation.final_answer import find_answer
-from synthbench.evaluation.plain_text import plain, without_thoughts
+from synthbench.evaluation.mark import last_marks
+from synthbench.evaluation.message import message_parts
 from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.numeric import plain_value
 from synthbench.text.lines import short
@@ -34,7 +33,7 @@ def is_plausible_answer(task: Task, prediction: Any) -> bool:
 
 
 def why_unread(task: Task, row: Mapping[str, Any], reply: str | None) -> str | None:
-    """Why no answer can be read in a model's reply, None if one can.
+    """The reason why a reply has no readable answer; None if it has an answer.
 
     Args:
         task: the task.
@@ -44,16 +43,16 @@ def why_unread(task: Task, row: Mapping[str, Any], reply: str | None) -> str | N
     if reply is None or not reply.strip():
         return "the reply is empty"
     truncated = isinstance(reply, RunningText) and reply.truncated
-    if (said := without_thoughts(reply)) is None:
+    if (parts := message_parts(reply)) is None:
         return "its thoughts do not end"
-    is_label = not truncated and said.strip() == row.get(LABEL)
+    is_label = not truncated and reply.strip() == row.get(LABEL)
     if is_label and task.answer.answers == "text":
         return None
     if (found := find_answer(task, reply, row, truncated=truncated)) is None:
         if truncated:
             return "it was truncated before it marked an answer"
-        words = answer_words_of(task.labels or ())
-        return "it settles on no single answer" if find_terms(words, plain(said)) else "no answer"
+        marked = any(mark.settles for part in parts for mark in last_marks(*part))
+        return "it marks no single answer" if marked else "no answer"
     if task.read_answer(row, found) is None:
         return f"{short(found)} is none of the answers to {task.name}"
     return None

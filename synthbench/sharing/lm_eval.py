@@ -3,19 +3,20 @@
     lm_eval --model ... --include_path PATH --tasks synthbench_ctl_forward
 
 A task file gives the model the rule and a few rows of train, and compares its reply with the answer
-in two ways. `tolerant` compares the last number or class name (the last line, if labels are text),
-and `strict` compares the whole reply. Of labels that are sequences tokens are compared, and places
-that nobody asks (`_`) do not count. Answers to checked tasks (`Task.check`) are judged
-by synthbench itself: `tolerant` reads every reply, and `strict` only replies of one line. Beside
-`exact_match` of all rows there is one of each depth or length, such as
+in two ways. `tolerant` compares the answer that `synthbench.answers.find_answer` finds, by a
+copy of its modules beside the task files. `strict` compares the whole reply. Sequences are compared
+token by token, except at positions that are not asked (`_`). Answers to checked tasks are
+judged by synthbench itself: `tolerant` reads every reply, and `strict` only replies of a single
+line. Beside `exact_match` of all rows there is a metric for each depth or length, such as
 `exact_match_dependency_depth_7`.
 
 Task files have the tags `synthbench_tasks` and `synthbench_TASK_tasks`. The group `synthbench` has
 all tasks with the former: if several exports lie in one directory, the tasks of all of them.
 
 The directory holds copies of the shards that it needs, so it can be moved. The harness resolves
-relative paths against the working directory; therefore `rows.py`, which the task files name, opens
-the shards relative to itself.
+relative paths against the working directory, so `rows.py`, which the task files name, opens the
+shards relative to itself. Generation stops where the model begins a next example. Reasoning models
+need more room: `--gen_kwargs max_gen_toks=16384`.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ from synthbench.dataset.digest import file_sha256
 from synthbench.dataset.files import regular_file
 from synthbench.dataset.manifest import Shard
 from synthbench.errors import DatasetError
-from synthbench.evaluation.answer_words import word_pattern
+from synthbench.evaluation import value
+from synthbench.evaluation.final_answer import kind_of
 from synthbench.llm.conversations import TEXT
 from synthbench.sharing.parts import BATCH_ROWS, ExportPart
 from synthbench.tasks.base import LABEL, Breakdown
@@ -45,95 +47,8 @@ _SHOTS = 5
 _ROOM_TOKENS = 512
 #: Beside the task files, the Python file that the harness calls to open the rows.
 _LOADER_FILE = "rows.py"
-_LOADER = '''"""Rows and scores for lm-evaluation-harness: functions that the task files name."""
-
-import json
-import re
-from pathlib import Path
-
-import datasets
-
-NUMBER = re.compile("[0-9]+|[0-9]{1,3}(,[0-9]{3})+")
-
-
-def load(data_files, names=None, bucket=None, width=0, only=None, sequence=None, task=None, **_):
-    """The rows by split, with their answers as text.
-
-    Args:
-        data_files: for each split its Parquet files, relative to the directory of this file.
-        names: the names of the classes; None if labels are text.
-        bucket: the column that says how hard a row is.
-        width: how many of its values form a band; 0 if each stands for itself.
-        only: by split the first row to ask, and the row after the last.
-        sequence: of labels that are sequences: the `separator` between their tokens, the `ignored`
-            token at positions that are not asked ("" if all are asked), and whether they are a
-            `number`.
-        task: the task of synthbench that judges answers; None if they are compared with the label.
-    """
-    here = Path(__file__).resolve().parent
-    places = {split: [str(here / name) for name in files] for split, files in data_files.items()}
-    rows = datasets.load_dataset("parquet", data_files=places)
-    for split, (first, end) in (only or {}).items():
-        rows[split] = rows[split].select(range(first, min(end, len(rows[split]))))
-    for split in rows:
-        labels = rows[split]["label"]
-        answers = [label if names is None else names[label] for label in labels]
-        rows[split] = rows[split].add_column("answer", answers)
-        for name, value in (sequence or {}).items():
-            rows[split] = rows[split].add_column(f"answer_{name}", [value] * len(answers))
-        if task:
-            carried = [json.dumps(row) for row in rows[split].remove_columns("id")]
-            rows[split] = rows[split].add_column("row", carried)
-            rows[split] = rows[split].add_column("task", [task] * len(answers))
-        if bucket:
-            values = [f"{bucket}_{_band(value, width)}" for value in rows[split][bucket]]
-            rows[split] = rows[split].add_column("bucket", values)
-    return rows
-
-
-def _band(value, width):
-    first = (value - 1) // width * width + 1 if width else value
-    return f"{first}..{first + width - 1}" if width else value
-
-
-def score(doc, results):
-    """1.0 if the filtered reply is the answer, over all rows and over those of its bucket."""
-    if "task" in doc:
-        from synthbench.llm.mixtures import carried_row
-        from synthbench.llm.scoring import reward_of
-
-        right = reward_of(*carried_row(doc), results[0])
-    else:
-        right = float(results[0] == doc["answer"] or _is_same(doc, results[0]))
-    return {
-        "exact_match": right,
-        **({f"exact_match_{doc['bucket']}": right} if "bucket" in doc else {}),
-    }
-
-
-def _is_same(doc, reply):
-    """Whether a reply is a sequence with the right tokens, wherever one is asked."""
-    if "answer_separator" not in doc:
-        return False
-    separator, ignored = doc["answer_separator"], doc["answer_ignored"]
-    right, given = (_split(text, separator) for text in (doc["answer"], reply))
-    if doc["answer_number"] and NUMBER.fullmatch(reply):
-        given = list(reply.replace(",", ""))  # as people write it
-    if ignored and right[-1] in (ignored, "end"):
-        given = given[: len(right)]  # the answer is over before
-    while ignored and len(given) > len(right) and given[-1] == ignored:
-        given.pop()
-    given += [""] * (len(right) - len(given))
-    return len(given) == len(right) and all(
-        asked in (ignored or None, said) for asked, said in zip(right, given)
-    )
-
-
-def _split(text, separator):
-    if not separator:
-        return list(text)
-    return text.split() if separator.isspace() else text.split(separator)
-'''
+#: Stands for the function of `rows.py` that finds answers.
+_FIND = "FUNCTION-THAT-FINDS-ANSWERS"
 #: The group of all tasks, by their common tag; every export has the same file.
 _GROUP_FILE = "synthbench.yaml"
 _GROUP = {
@@ -152,7 +67,9 @@ def write(parts: Sequence[ExportPart], directory: Path) -> None:
     """
     import yaml
 
-    (directory / _LOADER_FILE).write_text(_LOADER, encoding="utf-8", newline="\n")
+    loader = Path(__file__).with_name("lm_eval_rows.py.template").read_text("utf-8")
+    (directory / _LOADER_FILE).write_text(loader, encoding="utf-8", newline="\n")
+    _write_reader(directory / "reader")
     group = yaml.safe_dump(_GROUP, sort_keys=False)
     (directory / _GROUP_FILE).write_text(group, encoding="utf-8", newline="\n")
     for part in parts:
@@ -163,11 +80,25 @@ def write(parts: Sequence[ExportPart], directory: Path) -> None:
         text = yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=100)
         # `!function` is the harness's own tag, which `safe_dump` cannot write.
         module = Path(_LOADER_FILE).stem
+        text = text.replace(_FIND, f"!function {module}.find")
         text += f"custom_dataset: !function {module}.load\n"
         text += f"process_results: !function {module}.score\n"
         file = directory / f"{values['task']}.yaml"
         file.write_text(text, encoding="utf-8", newline="\n")
         part.advance(part.size)
+
+
+def _write_reader(directory: Path) -> None:
+    """Copy the modules that find answers, which need no other module of this package."""
+    directory.mkdir(exist_ok=True)
+    source = Path(value.__file__).parent
+    (directory / "__init__.py").write_text(
+        '"""Finds answers in replies."""\n', "utf-8", newline="\n"
+    )
+    for name in ("message", "mark", "plain", "value"):
+        text = (source / f"{name}.py").read_text("utf-8")
+        text = text.replace("synthbench.evaluation.", "synthbench_reader.")
+        (directory / f"{name}.py").write_text(text, "utf-8", newline="\n")
 
 
 def task_file(part: ExportPart, shards: dict[str, list[Shard]]) -> dict[str, Any]:
@@ -179,21 +110,23 @@ def task_file(part: ExportPart, shards: dict[str, list[Shard]]) -> dict[str, Any
     """
     task, prompts = part.task, part.prompts
     names = task.labels
-    # The last match is the answer; if labels are text, the last line.
-    pattern = r"\S(?:[^\n]*\S)?" if names is None else f"(?i){word_pattern(names).pattern}"
     files = {split: [one.file for one in each] for split, each in shards.items()}
     trained = [split for split in shards if split != part.split]
     there = sum(shard.rows for split in trained for shard in shards[split])
     shots = min(_SHOTS, there) if prompts.shots is None else prompts.shots
     buckets = _buckets(part)
     options: dict[str, Any] = {"data_files": files, "names": names and list(names)}
+    options["answers"] = {
+        name: given if isinstance(given, str) else list(given)
+        for name, given in kind_of(task.answer).items()
+    }
     if (vocabulary := task.answer.vocabulary) is not None:
         options["sequence"] = {
             "separator": vocabulary.separator,
             "ignored": task.answer.ignored or "",
             "number": task.answer.is_number,
         }
-    tolerant = {"function": "regex", "regex_pattern": pattern, "group_select": -1}
+    tolerant = {"function": "custom", "filter_fn": _FIND}
     strict = {"function": "remove_whitespace"}
     if task.is_checked:
         options["task"] = task_spec(task)
@@ -216,7 +149,7 @@ def task_file(part: ExportPart, shards: dict[str, list[Shard]]) -> dict[str, Any
         "doc_to_text": f"Question: {{{{{TEXT}}}}}\nAnswer:",
         "doc_to_target": "{{answer}}",
         "generation_kwargs": {
-            "until": ["Question:"],
+            "until": ["\n\nQuestion:"],
             "max_gen_toks": _ROOM_TOKENS + (_longest(part) if names is None else 0),
             "do_sample": False,
             "temperature": 0.0,

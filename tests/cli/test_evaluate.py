@@ -35,12 +35,12 @@ def test_predictions_that_cannot_be_read_are_named(
 def test_most_answers_unreadable_is_a_warning_that_says_what_would_mend_it(program, tmp_path):
     program("generate parity --preset small --workers 1 --quiet")
     rows = stored_rows(tmp_path / "parity", "default", "test").to_pylist()
-    lines = [json.dumps({"id": row["id"], "response": f"It is {row['label']}."}) for row in rows]
+    lines = [json.dumps({"id": row["id"], "response": f"Answer: {row['label']}."}) for row in rows]
     (tmp_path / "responses.jsonl").write_text("\n".join(lines))
     status, printed, errors = program("evaluate parity responses.jsonl")
     assert status == 0
     assert re.fullmatch(
-        r"Warning: (\d+) of \1 predictions cannot be read, such as 'It is \d+\.' for id '\w+'\. "
+        r"Warning: (\d+) of \1 predictions cannot be read, such as 'Answer: \d+\.' for id '\w+'\. "
         r"With --read text \(read='text'\) answers are found in running text\.\n",
         errors,
     )
@@ -56,7 +56,7 @@ def test_only_the_rows_that_were_asked_count(program, tmp_path):
     program("generate parity --preset small --workers 1 --quiet")
     rows = stored_rows(tmp_path / "parity", "default", "test").to_pylist()[:20]
     samples = [
-        {"id": row["id"], "output": {"completion": f"It is {row['label']}."}} for row in rows
+        {"id": row["id"], "output": {"completion": f"Answer: {row['label']}."}} for row in rows
     ]
     samples[0]["output"]["completion"] = "No idea."
     log = {"version": 2, "status": "success", "eval": {}, "samples": samples}

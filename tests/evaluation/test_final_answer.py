@@ -14,13 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synthbench.errors import UsageError
-from synthbench.evaluation.answer_words import answer_words_of
 from synthbench.evaluation.final_answer import find_answer, score_answer
 from synthbench.tasks.features import class_label, value
 from synthbench.tasks.registry import task as make_task
 from tests.evaluation import answers_as_written as written
 from tests.evaluation import answers_by_name as by_name
-from tests.evaluation import answers_by_rule as by_rule
+from tests.evaluation import answers_in_prose as prose
 from tests.planted.task import Reversal
 from tests.toy_task import Numbers
 
@@ -31,57 +30,22 @@ CLOTHES = make_task("composites")
 
 #: Texts that answer with what stands for {}.
 FORMS = [
-    "{}",
-    "{}\n",
-    " {}. ",
-    "= {}",
-    "_{}_",
-    "*{}*",
-    "**{}**",
-    "`{}`",
-    "${}$",
-    "[{}]",
-    "- {}",
-    "So...{}",
-    "the answer is {}",
-    "The answer is {}.",
-    "The answer is **{}**!",
-    "The answer is ${}$.",
-    "The answer is: {}",
-    "The answer is therefore {}",
-    "The answer is the number {}, of course",
-    "The answer is {} because 3+4 = {}",
-    "The answer is {}. In step 3 there were 4 of them.",
-    "The answer is 2 + 5 = {}",
-    "The answer is\n\n$$\n{}\n$$",
-    "The correct answer would be {}",
-    "Answer: {}",
-    "ANSWER: {}.",
-    "**Answer:** {}",
-    "**Answer**: {}",
-    "Final answer = {}",
-    "answer -> {}",
-    '{{"answer": {}}}',
-    '{{"answer": "{}"}}',
-    "#### {}",
-    "4 and 3 are left.\n#### {}",
-    r"\boxed{{{}}}",
-    r"$\boxed{{\text{{{}}}}}$",
-    r"\boxed{{x = {}}}",
-    r"\boxed{{{}}}, as 1 + 2 = 3",
-    "<answer>{}</answer>",
-    "<answer>\n{}\n</answer> Anything else? 3",
-    "<think>First 3, then 4.</think>{}",
-    "<think>The answer is 9.</think>\nThe answer is {}.",
-    "no opening tag, 3</think>{}",
-    "[MAX 8 4 9 ] is 9. Not done yet! The median of 4, 5, 8, 9 is {}",
-    "Is it 3? No. It is {}.",
-    "The answer is {}, not 3.",
-    "Empty: \\boxed{{}}. So it is {}",
-    "We get 3, then 4, and in the end {}.",
+    "{}", "{}\n", " {}. ", "= {}", "_{}_", "*{}*", "**{}**", "`{}`", "${}$", "[{}]", "- {}",
+    "the answer is {}", "The answer is {}.", "The answer is **{}**!", "The answer is ${}$.",
+    "The answer is: {}", "The answer is therefore {}", "The answer is the number {}, of course",
+    "The answer is {} because 3+4 = {}", "The answer is {}. In step 3 there were 4 of them.",
+    "The answer is 2 + 5 = {}", "The answer is\n\n$$\n{}\n$$", "The correct answer would be {}",
+    "Answer: {}", "ANSWER: {}.", "**Answer:** {}", "**Answer**: {}", "Final answer = {}",
+    "answer -> {}", '{{"answer": {}}}', '{{"answer": "{}"}}', "#### {}",
+    "4 and 3 are left.\n#### {}", r"\boxed{{{}}}", r"$\boxed{{\text{{{}}}}}$", r"\boxed{{x = {}}}",
+    r"\boxed{{{}}}, as 1 + 2 = 3", "<answer>{}</answer>",
+    "<answer>\n{}\n</answer> Anything else? 3", "<think>First 3, then 4.</think>{}",
+    "<think>The answer is 9.</think>\nThe answer is {}.", "no opening tag, 3</think>{}",
+    "[MAX 8 4 9 ] is 9. Not done yet! The median of 4, 5, 8, 9 is\n{}",
+    "The answer is {}, not 3.", "Empty: \\boxed{{}}. So it is\n\n{}",
     "The answer is 1. No, wait: the answer is {}.",
     "I put 9 aside, so \\boxed{{{}}}.\n\nThe answer is given above.",
-]
+]  # fmt: skip
 
 #: Texts that answer nothing, or not with one digit.
 SILENCE = [
@@ -112,7 +76,7 @@ def test_what_gives_no_single_answer_scores_for_no_label():
     ] == []
 
 
-@given(st.sampled_from(FORMS), st.integers(0, 10**6), st.integers(0, 9))
+@given(st.sampled_from([*FORMS]), st.integers(0, 10**6), st.integers(0, 9))
 def test_a_number_scores_if_it_is_the_label_and_never_else(form, number, label):
     text = form.format(*[number] * form.count("{}"))
     assert score_answer(LISTOPS, {"label": label}, text) == float(number == label)
@@ -170,19 +134,30 @@ def test_no_answer_scores_as_nothing():
 # The table.
 
 WRITTEN: dict[Any, list[tuple[str, Any]]] = {
-    LISTOPS: written.DIGITS + by_rule.DIGITS + [(text, "7") for text in by_name.SEVENS],
-    CTL: written.SYMBOLS + by_name.SYMBOLS,
-    CLOTHES: written.CLOTHES + by_name.CLOTHES,
-    GRID: written.GRIDS,
-    make_task("identity"): written.VECTORS,
-    Reversal(): written.TEXTS,
+    LISTOPS: written.DIGITS,
+    CTL: by_name.SYMBOLS,
+    CLOTHES: by_name.CLOTHES,
+    GRID: by_name.GRIDS,
+    make_task("identity"): by_name.VECTORS,
+    Reversal(): by_name.TEXTS,
 }
+IN_PROSE = dict(
+    zip(("DIGITS", "SYMBOLS", "CLOTHES", "GRIDS", "VECTORS", "TEXTS"), WRITTEN, strict=True)
+)
 
 
 @pytest.mark.parametrize("task", WRITTEN, ids=lambda task: task.name)
 def test_an_answer_is_read_as_models_write_it(task):
     expected = dict(WRITTEN[task])
     assert {text: find_answer(task, text) for text in expected} == expected
+
+
+def test_an_answer_in_prose_is_not_read_and_the_mark_counts_whatever_follows():
+    for name, texts in prose.NOT_READ.items():
+        assert {text for text in texts if find_answer(IN_PROSE[name], text) is not None} == set()
+    for name, pairs in prose.AS_MARKED.items():
+        expected = dict(pairs)
+        assert {text: find_answer(IN_PROSE[name], text) for text in expected} == expected
 
 
 @pytest.mark.parametrize("task", [LISTOPS, CTL, CLOTHES], ids=lambda task: task.name)
@@ -198,7 +173,7 @@ def test_no_text_wins_more_than_one_answer(task):
 
 def test_only_names_count_and_an_index_never():
     cifar = make_task("composites", "cifar")  # "T-shirt/top or 0", ...
-    assert find_answer(cifar, "The digit is 3.") == "Dress or 3"
+    assert find_answer(cifar, "The answer is 3.") == "Dress or 3"
     assert find_answer(cifar, "Answer: bag") == "Bag or 8"
     for index in range(10):
         for text in ("{}", "Answer: {}", "0{}", "**{}**", "It is class {}.", r"\boxed{{{}}}"):
@@ -207,27 +182,11 @@ def test_only_names_count_and_an_index_never():
                 assert task.read_answer({"label": 0}, found) is None, text
 
 
-# The end of a long text.
-
-#: What may stand before the end, 4,000 characters of it.
-BEFORE = ["We take 3 and go on to the 4th one. ", "3 is next to 4.\n", "- **3** is small\n",
-          "The answer is 3.\n", "It is 3. Wait, 4.\n\n", "$3 \\times 4 = 12$, ",
-          "答案是3。"]  # fmt: skip
-
-
-@pytest.mark.parametrize("before", BEFORE)
-def test_looking_at_the_end_first_finds_what_reading_everything_finds(before, monkeypatch):
-    texts = [f"{before * (4_000 // len(before))}\n\n{text}" for text, _ in WRITTEN[LISTOPS][::3]]
-    found = [find_answer(LISTOPS, text) for text in texts]
-    monkeypatch.setattr("synthbench.evaluation.plain_text._END", 10**9)
-    assert found == [find_answer(LISTOPS, text) for text in texts]
-
-
-def test_a_long_text_before_it_does_not_change_an_answer():
+def test_a_long_text_before_it_does_not_change_a_marked_answer():
     before = "We take 3 and go on to the 4th one. Is it larger? "
     for text, expected in WRITTEN[LISTOPS]:
-        begins = text.partition("\n")[0].strip("*#_ ")
-        if expected is not None and not begins.isdigit() and "think" not in text:
+        is_marked = any(mark in text for mark in ("boxed", "nswer", "####"))
+        if expected is not None and is_marked and "think" not in text:
             assert find_answer(LISTOPS, f"{before * 200}\n\n{text}") == expected, text
 
 
@@ -265,7 +224,7 @@ def test_names_of_signs_are_read_to_the_sign(names):
 
 def test_negative_numbers_are_read():
     task = SimpleNamespace(answer=value("int8"), labels=None)
-    for text in ("Answer: -7", "Answer: \u22127", "5 - 12 = -7", "So it is **-7**."):
+    for text in ("Answer: -7", "Answer: \u22127", "5 - 12 = -7", "So it is\n**-7**."):
         assert find_answer(task, text) == "-7", text
     assert find_answer(task, "Answer: 7") == "7"
     assert find_answer(task, "It is 5-7.") is None
@@ -275,19 +234,17 @@ def test_negative_numbers_are_read():
 
 
 def test_a_part_that_two_classes_have_in_common_names_neither():
-    names = answer_words_of(
-        ("red/rose", "white/rose", "tulips", "tulip", "Lily", "lily", "3/4", "oak s", "N/A")
-    )
-
-    def read(text):
-        return [word.value for word in names.find(text)]
-
-    assert read("red white rose") == ["red/rose", "white/rose"]
-    assert read("Red / Rose") == ["red/rose"]
-    assert read("tulip tulips") == ["tulip", "tulips"]
-    assert read("lily Lily lilys") == ["lily", "Lily"]
-    assert read("oak-s, oaks") == ["oak s", "oak s"]
-    assert read("one three a s") == []
+    names = ("red/rose", "white/rose", "tulips", "tulip", "Lily", "lily", "3/4", "oak s", "N/A")
+    task = SimpleNamespace(answer=class_label(names), labels=names)
+    read = {text: find_answer(task, f"Answer: {text}") for text in (
+        *("red", "rose", "Red / Rose", "tulips", "Tulip", "Lily", "lily", "oak-s", "oaks", "one"),
+        "a white",
+    )}  # fmt: skip
+    assert read == {
+        "red": "red/rose", "rose": None, "Red / Rose": "red/rose", "tulips": "tulips",
+        "Tulip": "tulip", "Lily": "Lily", "lily": "lily", "oak-s": "oak s", "oaks": "oak s",
+        "one": None, "a white": "white/rose",
+    }  # fmt: skip
 
 
 # Every task.
@@ -296,8 +253,8 @@ def test_a_part_that_two_classes_have_in_common_names_neither():
 def test_a_label_that_is_a_plain_number_is_found_too():
     row: dict[str, Any] = {"text": "0:1212", "label": 1212}
     assert Numbers().answer.format_answer(row["label"]) == "1212"
-    assert score_answer(Numbers(), row, "That makes 1,212.") == 1.0
-    assert score_answer(Numbers(), row, "That makes 1,2,12.") == 0.0
+    assert score_answer(Numbers(), row, "Answer: 1,212.") == 1.0
+    assert score_answer(Numbers(), row, "Answer: 1,2,12.") == 0.0
 
 
 def test_the_answer_as_text_is_a_class_by_name_or_json():
@@ -315,7 +272,7 @@ def test_the_reward_takes_task_row_and_answer_as_score_does():
         *("task", "row", "answer", "truncated")
     ]
     row = {"text": "", "label": 3, "steps": ["011"]}
-    assert score_answer("ctl", row, "So it is 011.") == 1.0
+    assert score_answer("ctl", row, "Answer: 011.") == 1.0
 
 
 # What a model is told.

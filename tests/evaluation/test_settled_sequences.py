@@ -39,32 +39,30 @@ ROWS = [
     (CTL, "101", "100"),
 ]
 
-#: Behind an answer {a}, another answer {b} that may be right as well.
-HEDGES = [
-    "{a} or {b}", "{a} (or {b})", "{a}, possibly {b}", "{a}. Or {b}.", "{a}; alternatively {b}",
-    "{a} - or {b}", "{a}\n(or {b})", "{a}\n\nActually it may be {b}", "{a} if odd, {b} if even",
-    "{a} if odd, otherwise {b}", "{a}. Alternatively {b}.", "{a}, else {b}", "{a} - maybe {b}",
-    "{a}\n\nOr {b}", "{a}\nPerhaps {b}",
+#: Two answers {a} and {b} in one mark.
+TWO = [
+    "{a} or {b}", "{a} (or {b})", "{a}, possibly {b}", "{a} - or {b}", "{a}, or {b}",
+    "{a}, else {b}", "{a}, maybe {b}",
 ]  # fmt: skip
 
-#: What may stand around an answer {a}, without another one or with another that is denied.
+#: Texts that mark {a} as the answer, or have it alone in the last line.
 SETTLED = [
     "{a}", "**{a}**", "[{a}]", "\\boxed{{{a}}}", "Answer: {a}", "The answer is {a}.",
-    "The answer is {a}, or so I think.", "Answer: {a}\n\nOr, written again: {a}",
-    "Answer: {a} (or the same in words)", "Answer: {a}\n\nIt may be checked in 3 steps.",
-    "Answer: {a}; perhaps there is a shorter way.", "Answer: {a}. Actually, yes, {a}.",
+    "Answer: {a}\n\nOr, written again: {a}",
+    "Answer: {a}\n\nIt may be checked in 3 steps.",
+    "Answer: {a}. Actually, yes, {a}.", "So I get\n\n{a}", "First {b}.\n{a}",
     "Answer: {a}\nLet me know if you need more, or maybe another form.", "Answer: {a} - the end",
-    "The answer is not {b} but {a}.", "not {b}, but {a}", "The answer is {a}, not {b}.",
-    "The wrong answer would be {b}. The answer is {a}.", "No doubt the answer is {a}.",
+    "The answer is {a}, not {b}.", "The wrong result would be {b}. The answer is {a}.",
+    "No doubt the answer is {a}.", "```\n{a}\n```", "<answer>{b}</answer> <answer>{a}</answer>",
     "I don't think it is hard. The answer is {a}.", "I doubt it is {b}. The answer is {a}.",
     "I do believe that the answer is {a}.", "If it is even, it is {b}; here the answer is {a}.",
 ]  # fmt: skip
 
-#: What denies an answer {a}.
+#: Texts that do not say that {a} is the answer.
 DENIALS = [
-    "I don't think it is {a}.", "I do not believe that the answer is {a}.", "I doubt it's {a}",
-    "I doubt that the answer is {a}.", "wrong answer: {a}", "An incorrect answer is {a}",
-    "The answer is ≠ {a}", "\\boxed{{\\neq {a}}}", "\\boxed{{\\lnot {a}}}",
+    "I don't think it is {a}.", "I doubt it's {a}", "The answer is not {a}.",
+    "The answer is ≠ {a}", "\\boxed{{\\neq {a}}}", "So it gives {a}.", "Is it {a}?",
+    "<answer>Not {a}</answer>", "Answer: unknown, but not {a}",
 ]  # fmt: skip
 
 
@@ -77,7 +75,8 @@ def scored(rows, forms):
 
 
 def test_two_answers_count_as_none_in_every_task_of_text():
-    forms = [f"{before}{hedge}" for hedge in HEDGES for before in ("", "Answer: ", "It is ")]
+    marks = ("Answer: {}", "{}", "\\boxed{{{{{}}}}}", "<answer>{}</answer>", "The answer is {}.")
+    forms = [mark.format(two) for two in TWO for mark in marks]
     assert [text for text, score in scored(ROWS, forms).items() if score] == []
     swapped = [(row, other, answer) for row, answer, other in ROWS]
     assert [text for text, score in scored(swapped, forms).items() if score] == []
@@ -98,19 +97,16 @@ def test_what_is_denied_is_no_answer_in_any_task_of_text():
     ("row", "texts"),
     [
         (SUM, [
-            "So 133.", "Hence 133.", "The answer is 133!", "It is not 123, it is 133.",
-            "Answer: +133", "8+5 = 13, carry 1; 3+9+1 = 13. So 133", "38+90=128, 128+5=133.",
-            "The digits are 1, 3, 3.", '["1", "3", "3"]', "1|3|3", "1,3,3", "38 + 95 = 133",
-            "133 (38 + 95)", "Answer: 133, as 133 - 95 = 38", "3 8 + 9 5 = 1 3 3",
+            "The answer is 133!", "Answer: +133", "38+90=128, 128+5=133.", "Answer: 1, 3, 3.",
+            '["1", "3", "3"]', "1|3|3", "1,3,3", "38 + 95 = 133", "Answer: 133 (38 + 95)",
+            "Answer: 133, as 133 - 95 = 38", "3 8 + 9 5 = 1 3 3",
         ]),
         (WALK, [
-            "Answer: place 1", "The answer is place 1.", "The walk ends at place 1.",
-            "\\boxed{\\text{place } 1}", "**Place 1**", "at 1", "0 → 1 → 2 → 1",
+            "Answer: place 1", "The answer is place 1.", "\\boxed{\\text{place } 1}",
+            "0 → 1 → 2 → 1",
         ]),
-        (VALUE, [
-            "( 1 + 2 ) = 3", "8 mod 5 = 3", "-2 ≡ 3 (mod 5)", "The answer is -2, i.e. 3 modulo 5",
-        ]),
-        (PARITY, ["There are 2 ones, which is even, so 0.", "even: the answer is zero"]),
+        (VALUE, ["( 1 + 2 ) = 3", "8 mod 5 = 3", "-2 ≡ 3 (mod 5)"]),
+        (PARITY, ["even: the answer is zero"]),
     ],
 )  # fmt: skip
 def test_an_answer_that_is_one_number_is_read_as_a_number(row, texts):
@@ -136,11 +132,17 @@ def test_a_part_of_a_number_or_of_a_calculation_is_no_answer(row, texts):
                                      "1 4 1 3 9 4", "1, 4, 1, 3, 9, 4"])  # fmt: skip
 def test_a_long_number_may_be_written_in_groups(written):
     row = {"text": "7 0 0 0 0 + 7 1 3 9 4 =", "label": "1 4 1 3 9 4"}
-    for form in ("{}", "So {}.", "The answer is {}.", "\\boxed{{{}}}", "It is {}, not 141,395."):
+    for form in (
+        "{}",
+        "So:\n{}.",
+        "The answer is {}.",
+        "\\boxed{{{}}}",
+        "Answer: {}, not 141,395.",
+    ):
         assert llm.score("addition", row, form.format(written)) == 1.0, form
     reversed_ = synthbench.task("addition", order="reversed", zero_padding=True)
-    assert llm.score(reversed_, {"text": "", "label": "2 0 1 0"}, "So 2010.") == 1.0
-    assert llm.score(reversed_, {"text": "", "label": "2 0 1 0"}, "So 201.") == 0.0
+    assert llm.score(reversed_, {"text": "", "label": "2 0 1 0"}, "So:\n2010.") == 1.0
+    assert llm.score(reversed_, {"text": "", "label": "2 0 1 0"}, "So:\n201.") == 0.0
 
 
 def test_functions_whose_answers_are_digits_are_those_that_say_so():
@@ -153,15 +155,17 @@ def test_functions_whose_answers_are_digits_are_those_that_say_so():
 @pytest.mark.parametrize(
     ("reply", "found"),
     [
-        ("The running products are: 3, 13, 0, and 59.", "3 13 0 59"),
+        ("The running products are:\n3, 13, 0, and 59.", "3 13 0 59"),
+        ("Answer: 1. 3\n2. 13\n3. 0", "3 13 0"),
+        ("Answer:\n1. 3\n2. 13\n3. 0", "3 13 0"),
+        ("Answer:\n- 3\n- 13", "3 13"),
+        ("Answer: 3 → 13 -> 0 => 59", "3 13 0 59"),
+        ("\\boxed{3}, \\boxed{13}", "3 13"),
         ("Answer: 3, 13, 0 and 59", "3 13 0 59"),
         ("Answer:\n3\n13\n0\n59", "3 13 0 59"),
         ("**Answer:**\n3\n13\n\nDone.", "3 13"),
-        # No list goes on here.
-        ("The answer is 0 1, and 1 0", "0 1"),
         ("0 1 and 1 0", None),
-        ("Answer: 1\n1", "1"),
-        ("**Answer: 1**\n1", "1"),
+        ("Answer: 1\n1", "1 1"),
     ],
 )
 def test_a_sequence_may_be_a_list_with_and_or_have_a_line_for_each_token(reply, found):

@@ -125,11 +125,10 @@ def test_a_sequence_is_found_in_a_text_that_runs_away():
     ("tokens", "separator", "label", "texts"),
     [
         (DIGITS, "", "57263454", [
-            "57263454", "57,263,454", "**57,263,454**", "The product is 57,263,454.",
-            "The product is **57,263,454**.", "Answer: 57,263,454", r"\boxed{57{,}263{,}454}",
+            "57263454", "57,263,454", "**57,263,454**", "The answer is 57,263,454.",
+            "The answer is **57,263,454**.", "Answer: 57,263,454", r"\boxed{57{,}263{,}454}",
             "5 7 2 6 3 4 5 4", "[5, 7, 2, 6, 3, 4, 5, 4]", "7 × 8180493 + 3 = 57,263,454",
-            "答案是５７２６３４５４", "57,263,455. Wait, 57,263,454.", "~~57,263,455~~ 57,263,454",
-            "The product is **57,263,454**.\n\nLet me know if you want 3 more.",
+            "Answer: ５７２６３４５４", "The answer is **57,263,454**.\n\nLet me know if you want 3 more.",
             "Answer: 57,263,454 (by long multiplication)", '{"answer": 57263454}',
         ]),
         (DIGITS, " ", "5 7 2", ["5 7 2", "572", "5, 7, 2", "[5, 7, 2]", "Answer: 5, 7, 2."]),

@@ -1,0 +1,317 @@
+"""The value that a text states, by the kind of label: a number, a name, a sequence, lists, a text.
+
+Nothing is searched for. What a mark encloses, or a line alone, is the value with markup, a sign or
+a unit around it, or states none. Behind a mark such as "Answer:" the line's first clause counts.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from synthbench.evaluation.mark import last_marks
+from synthbench.evaluation.message import message_parts
+from synthbench.evaluation.plain import plain
+
+#: How a text is marked: it is all that a mark encloses; it is behind a mark; it has none.
+ENCLOSED, BEHIND, ALONE = "enclosed", "behind", "alone"
+#: Reads a text that is marked in one of these ways: its value, None if it states none.
+Reader = Callable[[str, str], Any]
+
+_EDGES = " \t\r\n*_`$\"'“”,:;!{}∴✅✔👉👍"
+_GROUPED = re.compile(r"([-+]?)(\d+|\d{1,3}([ ,'_])\d{3}(?:\3\d{3})*)(\.0+)?")
+#: The digits of a number apart, as in the labels of `addition`.
+_APART = re.compile(r"\d([\"'`]?[ ,;|]{1,3}[\"'`]?)\d(?:\1\d)*")
+_FIRST = re.compile(r"[-+]?\d(?:[\d.,'_ ;|\"]*\d)?")
+_LEAD = re.compile(
+    r"(?:(?:(?:therefore|thus|then|so|hence|simply|just|indeed|exactly|approximately|about|now|the"
+    r"|an?|number|value|integer|digit|place|equal to|equals|is|answer|result|final)\b"
+    r"|[$€£¥₹#=≈>→])[,:\s]*)+",
+    re.IGNORECASE,
+)
+_UNIT = re.compile(
+    r"\s?(?:%|‰|°|\^?(?:st|nd|rd|th)\b|[€£¥₹$])?"
+    r"(?P<words>(?:\s?(?:\s[a-z]|[a-z]{2,})\b(?:[²³]|\^-?[1-4](?!\d))?[/.·*]?){0,6})",
+    re.IGNORECASE,
+)
+#: Words that make another number of what stands before them, or doubt it.
+_NO_UNIT = re.compile(
+    r"\b(?:or|to|plus|minus|times|point|hundred|thousand|million|billion|trillion|dozen|squared"
+    r"|cubed|factorial|half|halves|divided|multiplied|mod(?:ulo)?|over|if|[ekmbx])\b",
+    re.IGNORECASE,
+)
+_MODULUS = re.compile(r"\s*\(?\s*mod(?:ulo)?\s+(\d{1,18})\s*\)?", re.IGNORECASE)
+_EQUALS = re.compile(r"=+>?|≡|→|≈|-+>")
+#: Two unknowns: "a = 7 or b = 8".
+_TWO = re.compile(r"\W*[a-z]\s?=[^=]{1,40}(?:,|;|\band\b|\bor\b)\s?[a-z]\s?=", re.IGNORECASE)
+_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+          "eleven", "twelve")  # fmt: skip
+#: Where a clause ends, unless another answer follows.
+_OTHER = r"(?!\s*(?:or|and|maybe|perhaps|possibly|alternatively|otherwise|else)\b)"
+_CLAUSE = re.compile(
+    rf"[.;!](?=[\s*_`\"'$)\]}}]|\Z)|\s\({_OTHER}|,{_OTHER}(?=\s+[a-z])|\s-+\s(?!\d){_OTHER}|\s\||<(?=[/a-z|])"
+    r"|\s(?:because|since|as|which|after|when|where|not)\b|\\[\])]",
+    re.IGNORECASE,
+)
+#: A line without anything but markup.
+_MARKUP = re.compile(r"[\s*`$]*|\s*(?:\\[\[(\])]|```.*|-{3,}|\{)\s*")
+_BULLET = re.compile(
+    r"\A[ \t]*(?:[-*•>#]+|\(?\d{1,4}[.):]|\(\d{1,4}\)|(?:a|ans|answer|assistant)\s?:)\s+", re.I
+)
+_NUMERIC = re.compile(r"[\s\d.,;|()\[\]eE+:*`$-]*")
+
+
+def read_answer(text: str, read: Reader, truncated: bool = False) -> Any:
+    """The answer of a reply: of the first part of its message that states any.
+
+    Args:
+        text: the reply.
+        read: reads a value.
+        truncated: whether the reply stopped at the limit of tokens, so that only marks count.
+    """
+    for part, small in message_parts(text) or ():
+        for mark in last_marks(part, small):
+            if mark.closed or not truncated:
+                value = read(mark.text, ENCLOSED if mark.enclosed else BEHIND)
+                if value is not None or mark.settles:
+                    return value
+        if not truncated and (value := read(part, ALONE)) is not None:
+            return value
+    return None
+
+
+def reader(kind: str, names: Iterable[str] = (), separator: str = " ") -> Reader:
+    """The reader for a kind of label.
+
+    Args:
+        kind: `number`; `digits` (a number whose digits may stand apart); `name` (of a class);
+            `sequence` (of tokens); `numbers` (in a list) or `lists` (of numbers in lists); `text`;
+            or `checked` (any text as it is) and `checked sequence`, for a check that parses it.
+        names: the names of the classes, or the tokens.
+        separator: the text between two tokens of a sequence.
+    """
+    names = tuple(names)
+    match kind:
+        case "number" | "digits":
+            return functools.partial(_single, functools.partial(_number, kind == "digits"))
+        case "name":
+            return functools.partial(_single, functools.partial(_name, names, _forms(names)))
+        case "numbers" | "lists":
+            return functools.partial(_numbers, kind == "lists")
+        case "text" | "checked":
+            return _text if kind == "text" else _checked
+    signs = dict.fromkeys((ord(sign) for sign in ",;|[](){}\"'`*$→<>" if sign not in names), " ")
+    read = functools.partial(_sequence, frozenset(names), signs, separator)
+    return read if kind == "sequence" else lambda text, how: read(text, how) or _checked(text, how)
+
+
+def where_asked(read: Reader, label: str, ignored: str, separator: str = " ") -> Reader:
+    """A reader of sequences with any words at the positions where a label has the ignored token."""
+    right = label.split(separator) if separator else [*label]
+
+    def read_words(text: str, mode: str) -> Any:
+        if (value := read(text, mode)) is not None:
+            return value
+        lines = [line for line in text.splitlines() if line.strip(" *`$")] or [""]
+        words = lines[-1 if mode == ALONE else 0].split()
+        words = [word.strip("[](){},;|\"'`*$") or word for word in words]
+        pairs = itertools.zip_longest(right, words, fillvalue="")
+        words = [ignored if token == ignored and word else word for token, word in pairs]
+        return read(separator.join(words), ENCLOSED) if len(words) == len(right) else None
+
+    return read_words
+
+
+def _single(read: Callable[[str, str], str | None], text: str, mode: str) -> str | None:
+    """One value: of the first line behind a mark, of the last line, or of all that is enclosed."""
+    alone = text.strip()
+    if alone.isdecimal() and alone.isascii():  # as most are
+        return read(alone, mode)
+    lines = [line for line in text.splitlines() if not _MARKUP.fullmatch(line)]
+    lines = lines if mode == ENCLOSED else lines[:1] if mode == BEHIND else lines[-1:]
+    beside = mode == BEHIND and text.lstrip(" *_").startswith(
+        lines[0].lstrip(" *_") if lines else ""
+    )
+    values = set()
+    for line in map(plain, lines):
+        if mode == BEHIND:
+            line = _CLAUSE.split(line.lstrip(" \t*`:"), maxsplit=1)[0]
+        value = read(line, mode)
+        if value is None and not beside:
+            value = read(_BULLET.sub("", line), mode)
+        if value is not None or any(map(str.isalpha, line)) or len(lines) == 1:
+            values.add(value)
+    return values.pop() if len(values) == 1 else None
+
+
+def _number(apart: bool, text: str, mode: str) -> str | None:
+    """A whole number; of an equation what stands behind its last sign."""
+    if text.isdecimal() and text.isascii():
+        return text
+    if _TWO.match(text) or "!=" in text:
+        return None
+    *sides, text = _EQUALS.split(text)
+    left = "=".join(sides).replace("mod", "").strip(_EDGES)
+    if mode == ALONE and re.search(r"[^\W\d_]{2}", left) and not left.isalpha():
+        return None
+    text = text.strip(_EDGES).rstrip(_EDGES + ".")
+    while text[:1] in ("(", "[") and text[-1:] in (")", "]"):
+        text = text[1:-1].strip(_EDGES)
+    if text.casefold() in _WORDS:
+        return str(_WORDS.index(text.casefold()))
+    if mode != ALONE:
+        if lead := _LEAD.match(text):
+            text = text[lead.end() :].strip(_EDGES)
+        text = re.sub(r"\A([-+])\s(?=\d)", r"\1", text)
+    text = text.lstrip("$€£¥₹")
+    first = _FIRST.match(text)
+    value = first and _whole(first[0].strip(), apart)
+    if first is None or value is None:
+        return None
+    rest = text[first.end() :].rstrip(_EDGES + ".")
+    if modulus := _MODULUS.fullmatch(rest):
+        return value if len(value) < 19 and -1 < int(value) < int(modulus[1]) else None
+    unit = _UNIT.match(rest)
+    if unit is None or (unit["words"] and (mode == ALONE or _NO_UNIT.search(rest))):
+        return None
+    return None if rest[unit.end() :].strip(_EDGES + ".)]") else value
+
+
+def _whole(written: str, apart: bool) -> str | None:
+    """A whole number without the signs that group its digits; None for any other number."""
+    if apart and _APART.fullmatch(written):
+        return re.sub(r"\D", "", written)
+    whole = _GROUPED.fullmatch(written)
+    if whole is None or (whole[4] == ".000" and len(whole[2]) < 4):  # 1.000 may be a thousand
+        return None
+    return whole[1].strip("+") + re.sub(r"\D", "", whole[2])
+
+
+def _name(names: tuple[str, ...], forms: dict[str, str], text: str, mode: str) -> str | None:
+    """The name of a class, or a part of it that no other class has."""
+    for edges in ("\"'`* \t", _EDGES + ".", _EDGES + ".()[]"):
+        if text.strip(edges) in names:
+            return text.strip(edges)
+    text = _EQUALS.split(text)[-1].strip(_EDGES + ".()[]")
+    if mode != ALONE and (lead := _LEAD.match(text)):
+        text = text[lead.end() :]
+    text = re.sub(r"\A(?:an?|the)\s", "", text, flags=re.IGNORECASE)
+    if len({*map(len, names)}) == 1 and re.fullmatch(r"\d(?:[ ,|-]{1,2}\d)+", text):
+        text = re.sub(r"\D", "", text)
+    text = text if text in names else _folded(text)
+    found = (forms.get(text.removesuffix(ending)) for ending in ("", "s", "es"))
+    return text if text in names else next(filter(None, found), None)
+
+
+def _folded(form: str) -> str:
+    return re.sub(r"(?<!\A)[-_\s]+", "", form).casefold()
+
+
+def _forms(names: tuple[str, ...]) -> dict[str, str]:
+    """The class that each form stands for: names and their parts, unless two classes share it."""
+    owners: dict[str, list[str]] = {}
+    for name in (name for name in names if not name.isdigit()):
+        parts = [part for part in re.split(r"\sor\s|/", name) if len(part) > 2]
+        for part in {name, *re.split(r"\sor\s", name), *parts}:
+            owners.setdefault(_folded(part.strip()), []).append(name)
+    named = {_folded(name): name for name in reversed(names)}
+    return {form: owner[0] for form, owner in owners.items() if len(owner) == 1} | named
+
+
+def _sequence(
+    known: frozenset[str], signs: dict[int, str], separator: str, text: str, mode: str
+) -> str | None:
+    """The tokens of all lines, of the first lines behind a mark, or of the last lines."""
+    found: list[list[str]] = []
+    words, blank = [""], False
+    for line in text.splitlines()[:: -1 if mode == ALONE else 1]:
+        if not line.strip(" \t*_`$") or line.lstrip().startswith("```"):
+            blank = bool(found)
+            continue
+        words = _tokens(known, signs, line)
+        if not words and mode == BEHIND and not found:
+            return separator.join(_tokens(known, signs, _CLAUSE.split(line, maxsplit=1)[0])) or None
+        if not words or (blank and len(words) + len(found[-1]) > 2):
+            break
+        found.append(words)
+        blank = False
+    if mode == ENCLOSED and not words:
+        return None
+    if mode == ALONE:
+        # Below other text the last line counts, unless the lines are a column or a grid.
+        found = found[::-1] if words or len({*map(len, found)}) < 2 else found[:1]
+    return separator.join(itertools.chain.from_iterable(found)) or None
+
+
+def _tokens(known: frozenset[str], signs: dict[int, str], line: str) -> list[str]:
+    """The tokens of a line; none if it has anything else."""
+    for text in dict.fromkeys((line, _BULLET.sub("", line))):
+        if (words := text.split()) and {*words} <= known:
+            return words
+        piece = re.sub(r"[-=]+>", " ", plain(text)).strip(" .!:\t")
+        piece = piece if "=" in known else piece.rpartition("=")[2]
+        if "," in piece:
+            piece = re.sub(r",?\sand\s", " ", piece)
+        words = piece.translate(signs).split()
+        for parts in (words, [*"".join(words)]):
+            if parts and {*parts} <= known:
+                return parts
+    return []
+
+
+def _numbers(nested: bool, text: str, mode: str) -> Any:
+    """Numbers in lists as JSON or NumPy writes them, or in lines; with `nested` lists of them."""
+    text = text.rstrip().rpartition("\n\n")[2] if mode == ALONE else text
+    lines = [line for line in plain(text).splitlines() if line.strip(" \t|:-*_`$")]
+    lines = [line for line in lines if not _MARKUP.fullmatch(line)]
+    if mode == ALONE:
+        lines = [*itertools.takewhile(_NUMERIC.fullmatch, lines[::-1])][::-1]
+    text = "\n".join(lines).strip(_EDGES)
+    run = _NUMERIC.match(text)[0].strip(_EDGES + ".")  # type: ignore[index]  # always matches
+    if not run or (mode == ENCLOSED and run != text.strip(".")):
+        return None
+    if "[" not in run:
+        rows = [*itertools.takewhile(bool, map(_row, run.splitlines()))]
+        if nested and len(rows) > 1:
+            return rows
+        is_column = all(len(row) == 1 for row in rows)
+        return [*itertools.chain.from_iterable(rows if is_column else rows[:1])] or None
+    run = re.sub(r"(?<=[\d.\]])\s+(?=[-.\d\[])", ", ", re.sub(r"\[\s+", "[", run))
+    run = re.sub(r"(?<=\d)\.(?!\d)", "", run)
+    for given in (f"[{run}]", run) if nested and not run.startswith("[[") else (run,):
+        try:
+            return json.JSONDecoder().raw_decode(given)[0]
+        except (ValueError, RecursionError):
+            continue
+    return None
+
+
+def _row(line: str) -> list[float]:
+    """The numbers of a line; none if it contains anything else."""
+    words = re.sub(r"[|,;()]", " ", line.strip(_EDGES + ".")).split()
+    try:
+        return [*map(float, words)]
+    except ValueError:
+        return []
+
+
+def _text(text: str, mode: str) -> str | None:
+    """Any text: the first line of what is marked, or the last line, without markup around it."""
+    edges = " \t\r\n*_`$\"'“”‘’"
+    lines = [line for line in text.splitlines() if line.strip(edges + "{}")]
+    line = lines[-1 if mode == ALONE else 0] if lines else ""
+    line = re.sub(r"\\(?:text|math)\w{0,9}\{|\}", "", line)
+    return line.strip(edges).removesuffix(".").strip(edges) or None
+
+
+def _checked(text: str, mode: str) -> str | None:
+    """A text for a check: what is enclosed, or the first or the last lines up to an empty line."""
+    lines = [line.strip("`$* \t") for line in text.strip("`$* \t\r\n").splitlines()]
+    if mode != ENCLOSED:
+        lines = [*itertools.takewhile(bool, lines[:: -1 if mode == ALONE else 1])]
+        lines = lines[:: -1 if mode == ALONE else 1]
+    return plain("\n".join(lines)).strip() or None
