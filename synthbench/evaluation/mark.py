@@ -35,8 +35,8 @@ _IS = re.compile(
 )
 #: What a line may have before "answer" if it is a heading.
 _HEADING = re.compile(r"(?:[#*_>\s]|the\s|my\s|final\s|correct\s|short\s){0,20}\Z")
-#: How many marks are looked at that state nothing, as in "the answer is simple".
-_MOST = 20
+#: How many marks are looked at that are empty or state nothing, as in "the answer is simple".
+_MOST = 50
 
 
 class Mark(NamedTuple):
@@ -76,9 +76,10 @@ def last_marks(text: str, small: str) -> Iterator[Mark]:
             else:
                 mark = _hashes(text, place)
         places[cue] = small.rfind(_CUES[cue], 0, min(place + len(_CUES[cue]) - 1, before + 5))
-        if mark is not None and mark.text.strip("\"'*`${}.… \n\t"):
+        if mark is not None:
             left -= 1
-            yield mark
+            if mark.text.strip("\"'*`${}.… \n\t"):
+                yield mark
 
 
 def _box(text: str, small: str, place: int) -> tuple[Mark | None, int]:
@@ -117,7 +118,7 @@ def _held(text: str, box: re.Match[str], end: int) -> tuple[str, int, bool]:
 
 def _hashes(text: str, place: int) -> Mark | None:
     """`#### 7`, at the beginning of a line; a heading if no answer follows."""
-    before = text[text.rfind("\n", 0, place) + 1 : place]
+    before = text[max(0, place - 20) : place].rpartition("\n")[2]
     if before.strip(" \t>*") or text[place + 4 : place + 5] == "#":
         return None
     end = text.find("\n", place)
@@ -126,8 +127,8 @@ def _hashes(text: str, place: int) -> Mark | None:
 
 def _answer(text: str, small: str, place: int) -> tuple[Mark | None, int]:
     """What is marked by the word "answer", and where the mark begins."""
-    opening = small.rfind("<answer>", 0, place)
-    if small[place - 2 : place + 7] == "</answer>" and opening >= 0:  # as most are
+    is_closing = small[place - 2 : place + 7] == "</answer>"
+    if is_closing and (opening := small.rfind("<answer>", 0, place)) >= 0:  # as most are
         inside = small[opening + 8 : place - 2]
         if not any(map(inside.__contains__, _CUES)):
             return Mark(text[opening + 8 : place - 2], enclosed=True), opening

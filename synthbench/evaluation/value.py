@@ -45,7 +45,7 @@ _NO_UNIT = re.compile(
     re.IGNORECASE,
 )
 _MODULUS = re.compile(r"\s*\(?\s*mod(?:ulo)?\s+(\d{1,18})\s*\)?", re.IGNORECASE)
-_EQUALS = re.compile(r"=+>?|≡|→|≈|-+>")
+_EQUALS = re.compile(r"=+>?|≡|→|≈|-{1,9}>")
 #: Two unknowns: "a = 7 or b = 8".
 _TWO = re.compile(r"\W*[a-z]\s?=[^=]{1,40}(?:,|;|\band\b|\bor\b)\s?[a-z]\s?=", re.IGNORECASE)
 _WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
@@ -252,7 +252,7 @@ def _tokens(known: frozenset[str], signs: dict[int, str], line: str) -> list[str
     for text in dict.fromkeys((line, _BULLET.sub("", line))):
         if (words := text.split()) and {*words} <= known:
             return words
-        piece = re.sub(r"[-=]+>", " ", plain(text)).strip(" .!:\t")
+        piece = re.sub(r"[-=]{1,9}>", " ", plain(text)).strip(" .!:\t")
         piece = piece if "=" in known else piece.rpartition("=")[2]
         if "," in piece:
             piece = re.sub(r",?\sand\s", " ", piece)

@@ -111,7 +111,7 @@ def test_text_of_any_kind_is_read_without_an_error(text):
         "7 or maybe ", "\\text", "\\textbf{", "[({", "7-", "1,", "Answer: 3 or 7\n", "7 a b ",
         "6. wait, ", "no 7 or ", "7 = ", "7 mod ", "I cannot 7 ", "答案是", "~~7 ",
         "\\times ", "1 0 ", "100 ", "0 or ", "or ", "0 if ", "not but ", "I doubt it is 0 ",
-        "≠ ", "7 (3 + ",
+        "≠ ", "7 (3 + ", "–", "answer", "</answer>", "\\boxed{}", "####", "\nQuestion: ",
     ],
 )  # fmt: skip
 def test_a_text_that_runs_away_is_read_in_no_time_worth_mentioning(piece):
