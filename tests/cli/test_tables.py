@@ -150,7 +150,7 @@ def test_a_run(tables, monkeypatch):
         "task": "grid-count",
         "variant": "default",
         "recipe": {"name": "counting"},
-        "study": {"profile": "quick"},
+        "study": {"name": "main", "profile": "quick"},
         "metrics": [*metrics],
         "stream": True,
         "steps": 1000,
