@@ -134,7 +134,8 @@ class Finder:
             lines = Lines(atoms, counts, total, int(starts[run]), int(ends[run]))
             for first, end in self._logical(lines):
                 if total[end] - total[first] >= self._least:
-                    yield from self._alike(atoms, counts, first, end)
+                    for with_signs in self._first_signs(atoms, first, end):
+                        yield from self._alike(atoms, counts, (first, end), with_signs)
 
     def _count(self, name: str) -> int:
         """The number of tokens of an atom, or -1 if no row goes across it."""
@@ -142,8 +143,6 @@ class Finder:
             return 1
         if name in (WORD, PARAGRAPH):
             return -1
-        if name[0] == BULLET:
-            return int(name[1] in self._tokens)
         if name[0].isalnum():
             return len(self._words(name)) or -1
         return -1 if name != CALL and name[-1].isalnum() else 0
@@ -189,10 +188,25 @@ class Finder:
             lines.name(atom)[0] in (",", BULLET) for atom in range(here[0], there[0])
         )
 
+    def _first_signs(self, atoms: Atoms, first: int, end: int) -> Sequence[bool]:
+        """Whether signs that begin lines are tokens. If they begin all of several lines, both."""
+        names = [atoms.names[one] for one in atoms.ids[first:end].tolist()]
+        lines = 1 + names.count(LINE)
+        signs = sum(name[0] == BULLET and name[1] in self._tokens for name in names)
+        return (False, True) if signs == lines > 1 else (signs > 0,)
+
     def _alike(
-        self, atoms: Atoms, counts: NDArray[np.int64], first: int, end: int
+        self, atoms: Atoms, counts: NDArray[np.int64], span: tuple[int, int], with_signs: bool
     ) -> Iterator[Stretch]:
-        """Tokens of a line that are separated alike, by each of two measures of alike."""
+        """Tokens of a line that are separated alike, by each of two measures of alike.
+
+        Args:
+            atoms: the atoms of a text.
+            counts: the number of tokens of each.
+            span: the line, as (first, end) of atoms.
+            with_signs: whether signs that begin lines are tokens.
+        """
+        first, end = span
         words: list[str] = []
         strict: list[str | None] = []
         loose: list[str | None] = []
@@ -202,13 +216,15 @@ class Finder:
         for atom in range(first, end):
             name = atoms.names[atoms.ids[atom]]
             space += atoms.spaces[atom]
-            if not counts[atom]:
+            is_first_sign = with_signs and name[0] == BULLET and name[1] in self._tokens
+            if not counts[atom] and not is_first_sign:
                 wrapped |= name == LINE
                 signs += "\u2022" if name[0] == BULLET else name
                 continue
             parts = self._words(name)
             if words:
-                if (number or len(parts) > 1) and words[-1].isdigit() and parts[0].isdigit():
+                digits = words[-1][-1].isdigit() and parts[0][0].isdigit()
+                if digits and (number or len(parts) > 1):
                     bounds.append(len(words))
                 beside_sign = not (words[-1][-1].isalnum() and parts[0][0].isalnum())
                 quoted = signs.translate(_QUOTES).replace("**", "")
@@ -237,9 +253,9 @@ class Finder:
         found: dict[tuple[int, int], int] = {}
         for start, stop in itertools.pairwise(bounds):
             for kinds in (strict, loose):
-                for *span, kind in self._of_one_kind(kinds, start, stop):
+                for here, there, kind in self._of_one_kind(kinds, start, stop):
                     least = _LEAST_SEPARATED if kind and kind.translate(_QUOTES).strip() else 0
-                    found.setdefault((span[0], span[1]), max(self._least, least))
+                    found.setdefault((here, there), least)
         for (start, stop), least in found.items():
             if stop - start >= self._least:
                 operand = start
@@ -247,6 +263,8 @@ class Finder:
                     while operand < stop and words[operand].isalnum():
                         operand += 1
                 yield Stretch(words[start:stop], operand - start, least)
+                if words[stop - 1] == "-" and stop == len(words) and signs[:1] == ">":  # an arrow
+                    yield Stretch(words[start : stop - 1], operand - start, least)
 
     def _of_one_kind(
         self, kinds: Sequence[str | None], first: int, end: int

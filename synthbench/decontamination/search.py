@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import collections
 import functools
+import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +31,8 @@ from synthbench.tasks.tokens import Vocabulary
 
 #: Rows of more tokens are not searched for; the longest of any task of ours have 2,048.
 LONGEST = 4_096
+#: Signs behind the number of a line or question.
+_MARKS = (")", "-")
 #: What a text that is no row makes `solve` and `parse` raise.
 _NO_ROW = (ValueError, TypeError, AttributeError, LookupError, RecursionError, pa.ArrowException)
 
@@ -119,8 +122,11 @@ class Search:
             return False
         if self._min_bits is not None:
             return _bits(words) >= self._min_bits
-        if one.ordinary_bits and len(set(words)) == len(words):
+        different = set(words)
+        if one.ordinary_bits and len(different) == len(words):
             return False  # a permutation
+        if not any(word[-1].isalnum() for word in different):
+            return False  # a drawing, such as +---+
         return len(words) >= one.ordinary_tokens and _bits(words) >= one.ordinary_bits
 
     def find(self, documents: Sequence[str]) -> list[list[Found]]:
@@ -154,20 +160,29 @@ class Search:
         return [list(rows.values()) for rows in found]
 
     def _candidates(self, one: TextTask, stretch: Stretch) -> Iterable[str]:
-        """The texts of what may be rows and has enough tokens.
+        """The texts of possible rows with enough tokens.
 
-        Where a sign at either end makes it no row, it may belong to the text around it.
+        If a text is not a row, a sign at either end may belong to the text around it, and so may a
+        number and a sign before it, as in `1) ( 3 )` or `7 - ( 3 )`.
         """
         for first, end in one.row_spans(stretch.words):
             row = stretch.words[first:end]
             is_code = self._min_bits is None and len(row) < stretch.least
             if first < stretch.operand or is_code or not self.counts(one, row):
                 continue
-            yield one.separator.join(row)
-            before, behind = not row[0].isalnum(), not row[-1].isalnum()
-            if (before or behind) and not _is_row(one, one.separator.join(row)):
-                for cut in {(before, False), (False, behind), (before, behind)}:
-                    yield one.separator.join(row[cut[0] : len(row) - cut[1]])
+            text = one.separator.join(row)
+            yield text
+            signs = 0 if row[0].isalnum() else sum(1 for _ in _same(row))  # as of ## headings
+            starts = {0, min(signs, 1), signs, 2 * (row[0].isdigit() and row[1] in _MARKS)}
+            ends = {len(row), len(row) - (not row[-1].isalnum())}
+            if len(starts) + len(ends) > 2 and not _is_row(one, text):
+                for start, stop in itertools.product(sorted(starts), sorted(ends)):
+                    yield one.separator.join(row[start:stop])
+
+
+def _same(words: Sequence[str]) -> Iterator[str]:
+    """The first words, as long as they are the same."""
+    return itertools.takewhile(words[0].__eq__, words)
 
 
 def _forms(name: str) -> list[tuple[TextTask, bool]]:

@@ -69,7 +69,8 @@ WAYS = {
         f"in {form}": lambda row, words, form=form: form.format(row)
         for form in (
             "**{}**", "*{}*", "_{}_", "`{}`", "The row _{}_ is", "> {}", "- {}", "* {}", "1. {}",
-            "## {}", "({})", "[{}]", "<{}>", "\u201c{}\u201d", "${}$", "f({}).", "Question 3 - {}",
+            "# {}", "## {}", "({})", "[{}]", "<{}>",
+            "\u201c{}\u201d", "${}$", "f({}).", "Question 3 - {}",
             "{} -> 3", "{}    3", "text={}", "+ {}", "[12:01:33] {}", "\\texttt{{{}}}",
         )
     },
@@ -166,6 +167,7 @@ def test_the_guide_lists_what_is_not_found(search):
     parity = "3 1 2 1 ="
     sum_row = next(row for row, words in rows_and_words("addition", 40) if len(words) > 20)
     short = next(row for row, words in rows_and_words("ctl", 40, "iid") if len(words) == 4)
+    steps = sample_rows(task("chomsky", "cycle-navigation"), "test", 1)[0]["text"]
     limits = {
         "a column of bare tokens": parity.replace(" ", "\n"),
         "digits in groups": re.sub("(.{4})", r"\1 ", pairs.replace(" ", "")),
@@ -180,10 +182,11 @@ def test_the_guide_lists_what_is_not_found(search):
         "few tokens with signs": ", ".join(short.split()),
         "between operators": parity.replace(" ", " - "),
         "described in words": "three one two one equals",
+        "behind its own sign": f"- {steps}",
         "percent codes": parity.replace(" ", "%20"),
         "lower case": "[max 0 [min 4 6 ] ]",
     }
     kept = dict(zip(limits, search.find([*limits.values()]), strict=True))
-    rows = {parity, pairs, sum_row, short, "[MAX 0 [MIN 4 6 ] ]"}
+    rows = {parity, pairs, sum_row, short, steps, "[MAX 0 [MIN 4 6 ] ]"}
     assert not [name for name, found in kept.items() if rows & {one.row for one in found}]
     assert all(search.find([row])[0] for row in rows)
