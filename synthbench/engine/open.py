@@ -18,6 +18,7 @@ def open_engine(
     scheduler: str | None = None,
     calls: int | None = None,
     tasks: Sequence[Task] = (),
+    patience: float = 0,
 ) -> Iterator[Engine]:
     """An engine for the length of a `with` block; callers check the options with `check_engine`.
 
@@ -28,6 +29,7 @@ def open_engine(
         scheduler: address of a running Dask scheduler; without it a local cluster is started.
         calls: how many calls can be under way at once; no more workers are started than that.
         tasks: tasks for which a cluster must make the same rows as this process.
+        patience: see `WorkerPool`.
 
     Raises:
         SynthbenchError: Dask is not installed, its scheduler cannot be reached, a Dask worker would
@@ -43,7 +45,7 @@ def open_engine(
             yield engine
     else:
         with (
-            WorkerPool(count) if count > 1 else contextlib.nullcontext() as pool,
+            WorkerPool(count, patience) if count > 1 else contextlib.nullcontext() as pool,
             Engine(pool, count, makers=min(usable_cores(), MAX_MAKERS)) as engine,
         ):
             yield engine

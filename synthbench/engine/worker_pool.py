@@ -18,6 +18,7 @@ import queue
 import signal
 import sys
 import threading
+import time
 import traceback
 import weakref
 from collections.abc import Callable, Iterable
@@ -45,9 +46,12 @@ class WorkerPool(Executor):
 
     Args:
         count: how many processes.
+        patience: how many seconds workers have to save their work once Control-C came. They get
+            SIGTERM, which ends a worker at once unless the function that it runs has a handler.
     """
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, patience: float = 0) -> None:
+        self._patience = patience
         self._workers: list[_Worker] = []
         self._inherited = False
         try:
@@ -110,7 +114,17 @@ class WorkerPool(Executor):
                 f"{len(self._workers) - self._left} of {len(self._workers)} worker processes ended "
                 "abruptly, perhaps for lack of memory; the others did their work."
             )
+        if self._patience and isinstance(exception[1], KeyboardInterrupt) and not self._inherited:
+            self._let_workers_save()
         self.shutdown()
+
+    def _let_workers_save(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        for worker in self._workers:
+            worker.process.terminate()
+        latest = time.monotonic() + self._patience
+        for worker in self._workers:
+            worker.process.join(max(0, latest - time.monotonic()))
 
     def _run(self, function: Callable[..., T], args: Any, kwargs: Any) -> T:
         request = pickle.dumps((function, args, kwargs), pickle.HIGHEST_PROTOCOL)
@@ -190,7 +204,8 @@ def _work(pipe: Connection) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     end_with_parent()
     keep_freed_memory()
-    with contextlib.suppress(EOFError, OSError):  # the main process has gone
+    # The main process has gone, or asked a function with a handler of its own to end.
+    with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):
         while True:
             function, args, kwargs = pickle.loads(pipe.recv_bytes())
             pipe.send_bytes(_answer(function, args, kwargs))

@@ -38,14 +38,16 @@ class Bar:
         done: number of units done before.
 
     Attributes:
+        title: what is being done; may be set later.
         total: number of units to do; may be set later.
+        done: number of finished units, if the bar is shown.
     """
 
     def __init__(
         self, progress: Progress | None, title: str, unit: str, total: int, done: int
     ) -> None:
-        self._progress, self._title, self._unit = progress, title, unit
-        self.total, self._before, self._done = total, done, done
+        self._progress, self.title, self._unit = progress, title, unit
+        self.total, self._before, self.done = total, done, done
         self._started, self._drawn, self._now = time.monotonic(), 0.0, ""
         if progress is not None:
             self._line = progress.add_task(printable(title), total=total, figures=self._figures())
@@ -64,19 +66,19 @@ class Bar:
         """
         if self._progress is None:
             return
-        self._done += done
+        self.done += done
         self._now = self._now if now is None else now
         if now is None and time.monotonic() - self._drawn < _REDRAW:
             return
         self._drawn = time.monotonic()
         figures = self._figures()
-        title = printable(f"{self._title} {self._now}".rstrip())
+        title = printable(f"{self.title} {self._now}".rstrip())
         room = self._progress.console.width - len(figures) - _SHORTEST
         self._progress.update(
             self._line,
             description=title if len(title) <= room else f"{title[: room - 1]}…",
             total=self.total,
-            completed=self._done,
+            completed=self.done,
             figures=figures,
         )
         self._progress.refresh()
@@ -92,12 +94,12 @@ class Bar:
 
     def _figures(self) -> str:
         """Finished units, rate and time left."""
-        text = f"{self._done:,}/{self.total:,} {self._unit}"
-        done, seconds = self._done - self._before, time.monotonic() - self._started
+        text = f"{self.done:,}/{self.total:,} {self._unit}"
+        done, seconds = self.done - self._before, time.monotonic() - self._started
         if not done:
             return text
         speed = f"{done / seconds:,.0f}/s" if done > 2 * seconds else f"{seconds / done:.1f} s each"
-        left = round(max(0, self.total - self._done) * seconds / done)
+        left = round(max(0, self.total - self.done) * seconds / done)
         hours = f"{left // 3600}:" if left >= 3600 else ""
         return f"{text} {speed} {hours}{left // 60 % 60:02}:{left % 60:02} left"
 

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from synthbench.engine.signals import defer_signals
 from synthbench.errors import SynthbenchError
-from synthbench.text.progress import progress_bar
+from synthbench.text.progress import Bar, progress_bar
 from synthbench.training.batches import EpochBatches, StreamBatches
 from synthbench.training.directory import RunDirectory
 from synthbench.training.forms.form import Form
@@ -87,11 +87,20 @@ class Loop:
         self._forward = torch.compile(model) if setting.compiled else model
         self._seen = _Seen(setting.device)
 
-    def run(self) -> dict[str, Tensor]:
-        """Take all steps that are left; returns the chosen parameters."""
+    def run(self, bar: Bar | None = None) -> dict[str, Tensor]:
+        """Take all steps that are left; returns the chosen parameters.
+
+        `bar` counts them beside those of other runs; default: a bar of this run alone.
+        """
+        counted = self.directory.last_step
         self._restore()
         try:
-            return self._run()
+            if bar is not None:
+                bar.update(self.step - counted)
+                return self._run(bar)
+            title, steps = f"train {self.recipe.name}", self.recipe.steps
+            with progress_bar(self.setting.progress, title, "steps", steps, self.step) as own:
+                return self._run(own)
         except KeyboardInterrupt as interruption:
             with defer_signals():
                 self._save()
@@ -99,30 +108,29 @@ class Loop:
             interruption.add_note(f"Step {self.step:,} of {steps:,} of {name} is saved")
             raise
 
-    def _run(self) -> dict[str, Tensor]:
+    def _run(self, bar: Bar) -> dict[str, Tensor]:
         """`run` from the step that was restored."""
         started = time.perf_counter() - self.seconds
-        title, steps = f"train {self.recipe.name}", self.recipe.steps
-        with progress_bar(self.setting.progress, title, "steps", steps, self.step) as bar:
-            while self.step < steps or self._unnoted:
-                if not self._unnoted:
-                    batch = self.batches.batch(self.step).to(self.setting.device)
-                    with defer_signals():  # a checkpoint must not hold half a step
-                        self._take_step(batch)
-                        self.step += 1
-                        self._unnoted, self._random = True, self._random_state()
-                    bar.update()
-                if bar.is_shown and self._seen.is_due():
-                    bar.update(0, now=self._seen.words(self.form.metric))
-                validates = self.step % self.recipe.validate_every == 0 or self.step == steps
-                too_rare = steps < _EVALUATIONS * self.recipe.validate_every
-                evaluates = validates or (too_rare and self._ends_part(_EVALUATIONS))
-                self.seconds = time.perf_counter() - started
-                if evaluates or self._ends_part(_NOTES):
-                    self._note(evaluates, validates)
-                self._unnoted = False
-                if evaluates or time.monotonic() - self._saved > _SAVE_EVERY:
-                    self._save()
+        steps = self.recipe.steps
+        while self.step < steps or self._unnoted:
+            if not self._unnoted:
+                batch = self.batches.batch(self.step).to(self.setting.device)
+                with defer_signals():  # a checkpoint must not hold half a step
+                    self._take_step(batch)
+                    self.step += 1
+                    self._unnoted, self._random = True, self._random_state()
+                bar.update()
+            if bar.is_shown and self._seen.is_due():
+                bar.update(0, now=self._seen.words(self.form.metric))
+            validates = self.step % self.recipe.validate_every == 0 or self.step == steps
+            too_rare = steps < _EVALUATIONS * self.recipe.validate_every
+            evaluates = validates or (too_rare and self._ends_part(_EVALUATIONS))
+            self.seconds = time.perf_counter() - started
+            if evaluates or self._ends_part(_NOTES):
+                self._note(evaluates, validates)
+            self._unnoted = False
+            if evaluates or time.monotonic() - self._saved > _SAVE_EVERY:
+                self._save()
         self.seconds = time.perf_counter() - started
         return self.best.parameters if self.best else self.model.state_dict()
 
@@ -203,22 +211,24 @@ class Loop:
         return torch.get_rng_state(), cuda
 
     def _save(self) -> None:
-        random, random_cuda = self._random if self._unnoted else self._random_state()
-        self.directory.save(
-            {
-                "step": self.step,
-                "unnoted": self._unnoted,
-                "noted": self.directory.last_step,
-                "seen": self._seen.state(),
-                "seconds": self.seconds,
-                "model": self.model.state_dict(),
-                "optimizer": self.optimizer.state_dict(),
-                "random": random,
-                "random_cuda": random_cuda,
-                "best": None if self.best is None else tuple(self.best),
-            }
-        )
+        self.directory.save(self._state())
         self._saved = time.monotonic()
+
+    def _state(self) -> dict[str, Any]:
+        """All that a later step depends on."""
+        random, random_cuda = self._random if self._unnoted else self._random_state()
+        return {
+            "step": self.step,
+            "unnoted": self._unnoted,
+            "noted": self.directory.last_step,
+            "seen": self._seen.state(),
+            "seconds": self.seconds,
+            "model": self.model.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "random": random,
+            "random_cuda": random_cuda,
+            "best": None if self.best is None else tuple(self.best),
+        }
 
     def _restore(self) -> None:
         """Go back to the last checkpoint, or to the start."""
@@ -232,6 +242,11 @@ class Loop:
                     f"The checkpoint in {self.directory.path} is of another model than "
                     f"{self.recipe.name!r}: {' '.join(str(error).split())[:200]}"
                 ) from error
+            if missing := self._state().keys() - state.keys():
+                raise SynthbenchError(
+                    f"The checkpoint in {self.directory.path} has no {min(missing)!r}: it is of "
+                    "another version of synthbench; start again with --overwrite."
+                )
             self.step, self.seconds = state["step"], state["seconds"]
             self._unnoted, noted = state["unnoted"], state["noted"]
             self._seen.restore(state["seen"])

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
+import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextvars import ContextVar
+from types import FrameType
 from typing import Any
 
 import torch
 
 from synthbench.engine.open import open_engine
-from synthbench.errors import DatasetError, UsageError
+from synthbench.errors import DatasetError, SynthbenchError, UsageError
 from synthbench.generation.planned import PlannedDataset
 from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.base import Task
-from synthbench.text.progress import note, progress_bar
+from synthbench.text.progress import Bar, note, progress_bar
 from synthbench.training.directory import RunDirectory
 from synthbench.training.forms import form_of
 from synthbench.training.fresh import FreshModel
@@ -25,6 +30,10 @@ from synthbench.training.setting import Setting
 
 #: Seconds between two looks at what runs in other processes have noted.
 _LOOK = 1.0
+#: Seconds that runs in other processes have to save their step once Control-C came.
+_PATIENCE = 10.0
+#: The bar that counts steps now.
+_STEPS_BAR: ContextVar[Bar | None] = ContextVar("steps_bar", default=None)
 #: More fresh rows than that are no batch: they would not fit into memory as numbers.
 _LARGEST_BATCH = 1 << 20
 
@@ -128,32 +137,91 @@ def _check(study: Study, data: PlannedDataset, task: Task, model: FreshModel) ->
     model.build(rows)
 
 
+@contextlib.contextmanager
+def steps_bar(shown: bool, title: str, total: int, done: int) -> Iterator[Bar]:
+    """A bar that counts the steps of runs; within another one of its kind, that other one.
+
+    Args:
+        shown: see `progress_bar`.
+        title: what is being done.
+        total: number of steps of all runs.
+        done: how many of them were noted before.
+    """
+    if (outer := _STEPS_BAR.get()) is not None:
+        yield outer
+        return
+    with progress_bar(shown, title, "steps", total, done) as bar:
+        token = _STEPS_BAR.set(bar)
+        try:
+            yield bar
+        finally:
+            _STEPS_BAR.reset(token)
+
+
 def finish_runs(runs: Sequence[Run], workers: int, progress: bool) -> list[dict[str, Any]]:
-    """The results of all runs, in order; the bar counts their steps as the runs note them."""
+    """The results of all runs, in order; the bar counts their steps and names those at hand.
+
+    Raises:
+        KeyboardInterrupt: Control-C; its note names the steps that are saved.
+    """
     if workers > 1:
         for run in runs:
             run.model.forget()  # it is built in the process that trains it
-    total, done = sum(run.recipe.steps for run in runs), _steps_noted(runs)
-    with (
-        progress_bar(progress, "reproduce", "steps", total, done) as bar,
-        open_engine(workers=workers, calls=len(runs)) as engine,
-    ):
+    total, noted = sum(run.recipe.steps for run in runs), _steps_noted(runs)
+    asked: list[tuple[Run, Future[dict[str, Any]]]] = []
+    with steps_bar(progress, "reproduce", total, noted) as bar:
+        others = bar.done - noted  # steps of other runs
 
-        def show() -> None:
-            nonlocal done
+        def show(at_hand: Sequence[Run]) -> None:
             if bar.is_shown:
-                before, done = done, _steps_noted(runs)
-                bar.update(done - before)
+                more = f" and {len(at_hand) - 1} more" if len(at_hand) > 1 else ""
+                bar.title = f"{_described(at_hand[0])}{more}" if at_hand else bar.title
+                bar.update(others + _steps_noted(runs) - bar.done, now="")
 
-        asked = []
-        for run in runs:
-            asked.append(engine.submit(run.finish))
-            show()  # a run in this process is finished by now
-        for one in asked:
-            while bar.is_shown and not one.done():
-                time.sleep(_LOOK)
-                show()
-        return [one.result() for one in asked]
+        try:
+            with open_engine(workers=workers, calls=len(runs), patience=_PATIENCE) as engine:
+                here = min(workers, len(runs)) == 1
+                for run in runs:
+                    if here:
+                        show([run])
+                        asked.append((run, engine.submit(run.finish, bar)))
+                    else:
+                        asked.append((run, engine.submit(_finish_or_save, run)))
+                for _, one in asked:
+                    while bar.is_shown and not one.done():
+                        show([run for run, other in asked if other.running()])
+                        time.sleep(_LOOK)
+                show([])
+                return [one.result() for _, one in asked]
+        except KeyboardInterrupt as interruption:
+            if saved := [text for run, _ in asked if (text := _saved(run))]:
+                interruption.add_note(f"Saved: {' and '.join(saved)}")
+            raise
+
+
+def _described(run: Run) -> str:
+    """A run as the bar names it: setting, model and seed."""
+    variant = "" if run.task.variant == "default" else f" {run.task.variant}"
+    return f"{run.task.name}{variant}, {run.recipe.name}, seed {run.model.seed}:"
+
+
+def _finish_or_save(run: Run) -> dict[str, Any]:
+    """`Run.finish` in a worker process, which saves the step that it has reached at SIGTERM."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupt)
+    return run.finish()
+
+
+def _saved(run: Run) -> str | None:
+    """The step from which an unfinished run of another process will go on; None without one."""
+    with contextlib.suppress(SynthbenchError):
+        if run.directory.result is None and (state := run.directory.load(torch.device("cpu"))):
+            return f"step {state['step']:,} of {run.recipe.steps:,} of {_described(run)[:-1]}"
+    return None
 
 
 def _steps_noted(runs: Sequence[Run]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import shlex
 import time
 from collections.abc import Mapping, Sequence
@@ -124,7 +125,7 @@ def reproduce(
     found = find_device(device)
     if workers is None:
         workers = most if found.type == "cpu" else 1
-    setting = Setting(found, precision, compile, progress and workers == 1, threads=1)
+    setting = Setting(found, precision, compile, progress=False, threads=1)
     runs = plan_runs(
         chosen,
         data,
@@ -154,6 +155,24 @@ def reproduce(
     output.write_json(f"{file}.json", comparison)
     output.write_text(f"{file}.md", markdown(comparison))
     return comparison
+
+
+def steps_to_take(
+    whole: Study,
+    models: Sequence[str] | None,
+    own: Sequence[Recipe],
+    seeds: int | None,
+    path: Path,
+) -> tuple[int, int]:
+    """The number of steps of all runs in a directory of `reproduce`, and of those noted there."""
+    chosen = _narrowed(whole, whole.tasks(), models, own, seeds, None)
+    total = noted = 0
+    for variant, one in itertools.product(chosen.variants, chosen.recipes):
+        recipe = one.for_variant(variant)
+        for seed in range(chosen.seeds):
+            total += recipe.steps
+            noted += RunDirectory(path / variant / recipe.name / f"seed-{seed}").last_step
+    return total, noted
 
 
 def _narrowed(

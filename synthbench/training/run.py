@@ -16,6 +16,7 @@ from synthbench import __version__
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.base import Task
+from synthbench.text.progress import Bar
 from synthbench.training.batches import EpochBatches, StreamBatches, read_split
 from synthbench.training.directory import RunDirectory
 from synthbench.training.forms import Form
@@ -78,10 +79,13 @@ class Run:
             },
         }
 
-    def finish(self) -> dict[str, Any]:
+    def finish(self, bar: Bar | None = None) -> dict[str, Any]:
         """Train, from where an interrupted run stopped, and evaluate; returns the result.
 
         Whatever is wrong is refused before a file changes.
+
+        Args:
+            bar: as in `Loop.run`.
 
         Raises:
             UsageError: another run is in the directory or at work there.
@@ -98,7 +102,7 @@ class Run:
             for rows, _ in splits.values():
                 read_longest(model, rows)
             with self.directory.open(self.command, overwrite):
-                return self.directory.result or self._finish(model, splits)
+                return self.directory.result or self._finish(model, splits, bar)
 
     def _read_splits(self) -> dict[str, EvaluationSplit]:
         """All evaluation splits, each read once."""
@@ -112,13 +116,15 @@ class Run:
             if split.evaluation and split.name in self.dataset.manifest.variants[task.variant]
         }
 
-    def _finish(self, model: nn.Module, splits: Mapping[str, EvaluationSplit]) -> dict[str, Any]:
+    def _finish(
+        self, model: nn.Module, splits: Mapping[str, EvaluationSplit], bar: Bar | None
+    ) -> dict[str, Any]:
         """`finish` in a locked directory."""
         task, directory = self.task, self.directory
         written = self.dataset.manifest.variants[task.variant]
         rows = {name: encoded for name, (encoded, _) in splits.items()}
         code = commit()  # before training, because the checkout may change meanwhile
-        taken = self._train(model, rows)
+        taken = self._train(model, rows, bar)
         # The metrics' lines that have measurements of the evaluation splits.
         needed = {f"{split}/loss" for split in self.study.eval_splits}
         evaluations = [line for line in directory.metrics() if needed <= line.keys()]
@@ -144,7 +150,7 @@ class Run:
         directory.finish(model.state_dict(), result)
         return result
 
-    def _train(self, model: nn.Module, rows: Mapping[str, Rows]) -> dict[str, Any]:
+    def _train(self, model: nn.Module, rows: Mapping[str, Rows], bar: Bar | None) -> dict[str, Any]:
         """Train the model, if there is something to learn, and give it the chosen parameters."""
         recipe, study, setting = self.recipe, self.study, self.setting
         directory, form = self.directory, self.form
@@ -155,7 +161,7 @@ class Run:
         eval_splits = {name: rows[name] for name in study.eval_splits}
         with self._batches() as batches:
             loop = Loop(recipe, model, form, batches, eval_splits, study.select, directory, setting)
-            chosen = loop.run()
+            chosen = loop.run(bar)
             trained_on = batches.sample(FIT_ROWS)
         best_step = loop.best.step if loop.best else loop.step
         last = copy.deepcopy(dict(model.state_dict()))

@@ -18,7 +18,7 @@ from synthbench.training.comparison import made_with
 from synthbench.training.options import check_computing
 from synthbench.training.recipes.borrowed import own_recipes
 from synthbench.training.recipes.layers import SUITES
-from synthbench.training.reproduce import reproduce
+from synthbench.training.reproduce import reproduce, steps_to_take
 
 #: What a row of the table means.
 NOTES = (
@@ -85,31 +85,38 @@ def reproduce_suite(
     path = Path(out or f"{suite}-reproduced")
     output = OutputDirectory(path, _MARK)
     output.check()
-    for study in SUITES[suite]:
-        own_recipes(study, models or (), layers or (), options or {})
+    own = [own_recipes(study, models or (), layers or (), options or {}) for study in SUITES[suite]]
+    places = [path / f"{study.task}-{study.name}" for study in SUITES[suite]]
     with needs("'reproduce'", "PyTorch", "train"):  # slow, so after all names are checked
+        from synthbench.training.plan import steps_bar
         from synthbench.training.setting import find_device
 
     find_device(device)
     output.make()
     output.write_text(_MARK, "This directory was written by `synthbench reproduce --suite`.\n")
-    comparisons = [
-        reproduce(
-            study.task,
-            study=study.name,
-            models=models,
-            layers=layers,
-            options=options,
-            seeds=seeds,
-            out=path / f"{study.task}-{study.name}",
-            device=device,
-            precision=precision,
-            workers=workers,
-            overwrite=overwrite,
-            progress=progress,
-        )
-        for study in SUITES[suite]
+    steps = [
+        steps_to_take(study, models, recipes, seeds, place)
+        for study, recipes, place in zip(SUITES[suite], own, places, strict=True)
     ]
+    total, noted = (sum(column) for column in zip(*steps, strict=True))
+    with steps_bar(progress, f"reproduce {suite}", total, noted):
+        comparisons = [
+            reproduce(
+                study.task,
+                study=study.name,
+                models=models,
+                layers=layers,
+                options=options,
+                seeds=seeds,
+                out=place,
+                device=device,
+                precision=precision,
+                workers=workers,
+                overwrite=overwrite,
+                progress=progress,
+            )
+            for study, place in zip(SUITES[suite], places, strict=True)
+        ]
     report = {"suite": suite, "comparisons": comparisons}
     output.write_json(f"{suite}.json", report)
     output.write_text(f"{suite}.md", suite_markdown(report))

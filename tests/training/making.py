@@ -1,5 +1,6 @@
 """Small datasets and runs for the tests of the trainer."""
 
+import contextlib
 import dataclasses
 import json
 
@@ -7,7 +8,7 @@ import torch
 
 from synthbench.generation.generate import generate
 from synthbench.tasks.registry import task as make_task
-from synthbench.training import recipes
+from synthbench.training import plan, recipes
 from synthbench.training.backbones.heads import RowHead, TokenModel
 from synthbench.training.forms import form_of
 from synthbench.training.recipes.base import Measure, Recipe, Study
@@ -101,3 +102,28 @@ def without_times(values):
         return {name: value for name, value in one.items() if name not in times}
 
     return json.loads(json.dumps(values), object_hook=timeless)
+
+
+def recorded_bars(monkeypatch):
+    """The bars that count steps of runs, as they are opened, with all that they have shown."""
+    bars = []
+
+    class Recorded:
+        is_shown = True
+
+        def __init__(self, title, unit, total, done):
+            self.title, self.unit, self.total, self.done = title, unit, total, done
+            self.seen, self.titles = [done], [title]
+
+        def update(self, done=1, now=None):
+            self.done += done
+            self.seen.append(self.done)
+            self.titles.append(self.title)
+
+    @contextlib.contextmanager
+    def recorded(_shown, title, unit, total, done=0):
+        bars.append(Recorded(title, unit, total, done))
+        yield bars[-1]
+
+    monkeypatch.setattr(plan, "progress_bar", recorded)
+    return bars

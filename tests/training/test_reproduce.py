@@ -1,6 +1,5 @@
 """`reproduce`: all runs of a study, summed up beside the paper's figures."""
 
-import contextlib
 import dataclasses
 import json
 import statistics
@@ -19,7 +18,7 @@ from synthbench.training.recipes.base import Measure, Published
 from synthbench.training.reproduce import reproduce
 from tests.making import Interrupted, interrupting
 from tests.support import run_python
-from tests.training.making import CTL, RECIPE, STUDY, add_study, without_times
+from tests.training.making import CTL, RECIPE, STUDY, add_study, recorded_bars, without_times
 
 pytestmark = pytest.mark.slow
 
@@ -307,26 +306,30 @@ def test_what_is_tried_before_workers_are_forked_starts_no_threads_that_they_wou
 
 
 def test_the_bar_counts_the_steps_of_all_runs_those_taken_before_included(tmp_path, monkeypatch):
-    shown = []
-
-    class Counting:
-        is_shown = True
-
-        def update(self, done=1, now=None):
-            shown.append(done)
-
-    @contextlib.contextmanager
-    def counting(_shown, title, unit, total, done=0):
-        if title == "reproduce":
-            shown.append((unit, total, done))
-        yield Counting()
-
-    monkeypatch.setattr(plan, "progress_bar", counting)
+    shown = recorded_bars(monkeypatch)
     quick(tmp_path, models=["lstm"], variants=["forward"], seeds=1)
-    assert shown == [("steps", 20, 0), 20]
-    shown.clear()
+    (bar,) = shown
+    assert (bar.unit, bar.total) == ("steps", 20)
+    assert sorted(set(bar.seen)) == [*range(21)]
     quick(tmp_path, models=["lstm", "small"], variants=["forward"], seeds=1)
-    assert shown == [("steps", 40, 20), 20, 0]
+    _, bar = shown
+    assert bar.total == 40
+    assert sorted(set(bar.seen)) == [*range(20, 41)]
+    assert {"ctl forward, lstm, seed 0:", "ctl forward, small, seed 0:"} <= set(bar.titles)
+
+
+@pytest.mark.slow
+def test_the_bar_names_the_runs_of_several_workers_and_counts_all_their_steps(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(plan, "_LOOK", 0.02)
+    shown = recorded_bars(monkeypatch)
+    quick(tmp_path, models=["lstm"], seeds=2, workers=2)
+    (bar,) = shown
+    assert bar.total == bar.seen[-1] == 80
+    assert bar.seen == sorted(bar.seen)
+    assert len(set(bar.seen)) > 3
+    assert "ctl forward, lstm, seed 0: and 1 more" in bar.titles
 
 
 def test_the_last_step_is_read_past_a_line_that_is_only_half_written(tmp_path):

@@ -10,6 +10,7 @@ from synthbench.training import recipes, suite
 from synthbench.training.recipes.layers import STUDIES as LAYERS
 from synthbench.training.recipes.layers import SUITES
 from synthbench.training.suite import reproduce_suite, suite_markdown
+from tests.training.making import recorded_bars
 
 LAYER = "import torch.nn as nn\n\nclass Layer(nn.Linear):\n    def __init__(self, width):\n"
 LAYER += "        super().__init__(width, width)\n"
@@ -40,11 +41,20 @@ def short(monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_layer_is_tried_on_every_setting_and_goes_on_where_it_stopped(short, tmp_path):
+def test_a_layer_is_tried_on_every_setting_and_goes_on_where_it_stopped(
+    short, tmp_path, monkeypatch
+):
+    bars = recorded_bars(monkeypatch)
     (tmp_path / "my_layer.py").write_text(LAYER)
     place = {"layers": [f"{tmp_path}/my_layer.py:Layer"], "out": tmp_path / "out"}
     first = reproduce_suite("layers", workers=1, progress=False, **place)
+    (bar,) = bars
+    assert sorted(set(bar.seen)) == [*range(bar.total + 1)]
+    assert bar.total == 3 * 20
+    for setting in ("state-tracking S3", "modular-arithmetic add"):
+        assert any(f"{setting}, my_layer.Layer, seed 0:" in title for title in bar.titles)
     report = reproduce_suite("layers", workers=1, progress=False, **place)
+    assert (bars[1].seen[0], bars[1].seen[-1]) == (bar.total, bar.total)
     for one, other in zip(first["comparisons"], report["comparisons"], strict=True):
         assert one["models"] == other["models"]  # runs are read, with the seconds that they took
     assert json.loads((tmp_path / "out" / "layers.json").read_text("utf-8")) == report

@@ -1,5 +1,7 @@
 """The same run again: the same numbers, interrupted or not; another in its place is refused."""
 
+import os
+import re
 import signal
 import subprocess
 import sys
@@ -8,6 +10,7 @@ import time
 import pytest
 import torch
 
+import synthbench
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
 from synthbench.training import loop
 from synthbench.training.batches import EpochBatches
@@ -145,6 +148,48 @@ def test_a_killed_program_goes_on_from_its_checkpoint_to_the_same_numbers(tmp_pa
     assert same(tmp_path / "whole", tmp_path / "killed")
 
 
+def test_control_c_saves_the_steps_of_runs_in_worker_processes(tmp_path):
+    layer = tmp_path / "layers.py"
+    layer.write_text(
+        "import time\n\nfrom torch import nn\n\n\nclass Slow(nn.Linear):\n"
+        "    def __init__(self, width):\n        super().__init__(width, width)\n\n"
+        "    def forward(self, x):\n        time.sleep(0.1)\n        return super().forward(x)\n"
+    )
+    words = ["reproduce", "parity", "--layer", f"{layer}:Slow", "--seeds=2", "--workers=2"]
+    words += ["--profile=quick", "--device=cpu", "--out=out", "--dataset=rows"]
+    synthbench.generate("parity", out=tmp_path / "rows", rows={"train": 400, "test": 100})
+    command = [sys.executable, "-m", "synthbench", *words]
+    steps: list[int] = []
+    for _ in range(2):
+        process = subprocess.Popen(
+            command,
+            cwd=tmp_path,
+            env=environment(),
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        before = _noted(tmp_path)
+        while process.poll() is None and _noted(tmp_path) <= before:
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGINT)
+        said = process.communicate(timeout=60)[1]
+        assert process.returncode == 130, said
+        saved = [int(one) for one in re.findall(r"step (\d+) of \d+ of parity", said)]
+        kept = [torch.load(one)["step"] for one in sorted(tmp_path.glob("out/*/*/*/checkpoint.pt"))]
+        assert "Interrupted. Saved: step " in said
+        assert saved == kept
+        assert len(saved) == 2
+        steps.append(min(saved))
+    assert 0 < steps[0] < steps[1]
+
+
+def _noted(path):
+    """The smaller number of measurements of two runs."""
+    lines = [file.read_text().count("\n") for file in path.glob("out/*/*/*/metrics.jsonl")]
+    return min(lines) if len(lines) == 2 else 0
+
+
 # What is refused.
 
 
@@ -194,6 +239,12 @@ def test_a_broken_checkpoint_is_an_error_that_says_what_to_do(data, interrupted)
     torch.save([1], checkpoint)
     with pytest.raises(DatasetError, match="is damaged; start again"):
         run(interrupted, data)
+    checkpoint.write_bytes(whole)
+    state = torch.load(checkpoint)
+    for name in state.keys() - {"model", "optimizer"}:
+        torch.save({key: value for key, value in state.items() if key != name}, checkpoint)
+        with pytest.raises(SynthbenchError, match=f"has no '{name}': it is of another"):
+            run(interrupted, data)
     torch.save({"a": 1}, checkpoint)
     with pytest.raises(SynthbenchError, match="is of another model than 'small'"):
         run(interrupted, data)
