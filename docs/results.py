@@ -32,6 +32,9 @@ from synthbench.training.runs import read_runs, stored
 from synthbench.training.stored import comparisons
 from synthbench.training.train_fit import NOT_FITTED, state_of
 
+#: Opens a folded part of a page, as tables of all results are long on a telephone.
+FOLD = '<details markdown="1"><summary>Table, differences and origin</summary>'
+
 
 def read_comparisons(file: Path | None = None) -> list[dict[str, Any]]:
     """All comparisons of a table of runs, ordered by task; main studies first, then by name.
@@ -100,8 +103,8 @@ def _section(comparison: Mapping[str, Any]) -> list[str]:
     title = f"### {comparison['task']}, profile {comparison['profile']}"
     if comparison["study"] != "main":
         title += f", study {comparison['study']}: {comparison['title']}"
-    parts = [title, sizes(comparison), table.markdown(), differences_table(comparison)]
-    return [*filter(None, parts), origin(comparison)]
+    folded = [sizes(comparison), table.markdown(), differences_table(comparison)]
+    return [title, FOLD, *filter(None, folded), origin(comparison), "</details>"]
 
 
 def sizes(comparison: Mapping[str, Any]) -> str:

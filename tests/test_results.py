@@ -85,18 +85,18 @@ def test_each_comparison_has_a_table_with_parameters_seeds_and_rows():
         "### parity, profile cpu",
         "### parity, profile paper",
     ]
-    assert lines[2].startswith(
+    assert lines[4].startswith(
         "The paper's task. Recipes differ from those of the profile `paper` in `steps`, "
     )
-    assert "Besides: iid is balanced over lengths" in lines[2]
-    assert "first column (paper's table 1: from the last)" in lines[2]
+    assert "Besides: iid is balanced over lengths" in lines[4]
+    assert "first column (paper's table 1: from the last)" in lines[4]
     same = "The paper's task and sizes, but for: initial weights"  # parity's recipes are the same
     assert sum(line.startswith(same) for line in lines) == 2
-    assert lines[4] == (
+    assert lines[6] == (
         "| model | variant | parameters | seeds | steps | training rows | iid, 1,000 rows | "
         "test, 1,000 rows | paper |"
     )
-    assert lines[6] == (
+    assert lines[8] == (
         "| `ndr` | forward | 43,533 | 2 | 100 | 0.750 | 0.500 ± 0.100 | 0.500 ± 0.100 | "
         "1.000 ± 0.000 |"
     )
