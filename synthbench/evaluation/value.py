@@ -53,7 +53,8 @@ _WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight"
 #: Where a clause ends, unless another answer follows.
 _OTHER = r"(?!\s*(?:or|and|maybe|perhaps|possibly|alternatively|otherwise|else)\b)"
 _CLAUSE = re.compile(
-    rf"[.;!](?=[\s*_`\"'$)\]}}]|\Z)|\s\({_OTHER}|,{_OTHER}(?=\s+[a-z])|\s-+\s(?!\d){_OTHER}|\s\||<(?=[/a-z|])"
+    rf"(?:[.!]|;(?!\s*[-+]?\d))(?=[\s*_`\"'$)\]}}]|\Z){_OTHER}|\s\({_OTHER}|,{_OTHER}(?=\s+[a-z])"
+    rf"|\s-+\s(?!\d){_OTHER}|\s\|(?!\s*[-+]?\d)|<(?=[/a-z|])"
     r"|\s(?:because|since|as|which|after|when|where|not)\b|\\[\])]",
     re.IGNORECASE,
 )

@@ -28,9 +28,9 @@ def started(monkeypatch):
     counts = []
 
     class Counted(WorkerPool):
-        def __init__(self, count):
+        def __init__(self, count, *options):
             counts.append(count)
-            super().__init__(count)
+            super().__init__(count, *options)
 
     monkeypatch.setattr(opening, "WorkerPool", Counted)
     return counts

@@ -21,11 +21,12 @@ WORTHLESS = [
     "neither 3 nor 7", "The answer is not 3, not 7", "Answer: three or seven", "Answer: three 7",
     "Answer: 3 … maybe 7", "Answer: 3, perhaps 7", "c = 3 or d = 7", "Answer: 3 to 7",
     "Answer: a = 3 and b = 7", "The answer has 7 digits", "The answer is a multiple of 7",
-    "| 3 | 7 |", "- 3\n- 7", "3\n\nor\n\n7", "3 or\n7", '{"answer": [3, 7]}',
-    "Answer: 3. Alternatively, 7.", "Answer: 3 - or 7", "Answer: 3\n(or 7)", "Answer: 3\n\nOr 7",
-    "Answer: 3 if odd, 7 if even", "Answer: 3 if odd, else 7", "Answer: 3\n\nActually it may be 7",
+    "| 3 | 7 |", '{"answer": [3, 7]}',
+    "Answer: 3. Alternatively, 7.", "Answer: 3 - or 7",
+    "Answer: 3 if odd, 7 if even", "Answer: 3 if odd, else 7",
     # Boxes, tags and bold.
-    r"\boxed{3, 7}", r"\boxed{3\text{ or }7}", r"\boxed{\begin{cases}3\\7\end{cases}}",
+    r"\boxed{3, 7}", r"\boxed{3} \boxed{7}", r"\boxed{3} or \boxed{7}", "#### 3 #### 7",
+    r"\boxed{3\text{ or }7}", r"\boxed{\begin{cases}3\\7\end{cases}}",
     "<answer>3 7</answer>", "**3** or **7**", "#### 3 or 7",
     # Digits that are part of something else, and other digits.
     "Answer: 37", "Answer: 0123456789", "Answer: -7", "Answer: 7e0", "Answer: 14/2", "Answer: 3+4",
@@ -40,12 +41,16 @@ WORTHLESS = [
 
 #: Texts with several numbers, of which one is the guess.
 GUESSES = {
-    r"\boxed{3} \boxed{7}": 7,
-    r"\boxed{3} or \boxed{7}": 7,
     "Answer: 3\nAnswer: 7": 7,
     "Answer: 3 Answer: 7": 7,
     "<answer>3</answer> or <answer>7</answer>": 7,
-    "#### 3 #### 7": 7,
+    # The mark counts, and without one the last line if it is a value alone.
+    "Answer: 3\n(or 7)": 3,
+    "Answer: 3\n\nOr 7": 3,
+    "Answer: 3\n\nActually it may be 7": 3,
+    "- 3\n- 7": 7,
+    "3\n\nor\n\n7": 7,
+    "3 or\n7": 7,
     "The answer is 3. The answer is 7.": 7,
     # Digits of other scripts are digits.
     "3, so to say. Answer: ７": 7,

@@ -47,7 +47,7 @@ def test_train_and_reproduce_mean_the_same_recipe_by_a_name_and_by_a_line():
     assert find_recipe(study, "lstm") == find_recipe(study, "lstm-0.0015") == recipe
     for models in (["lstm"], ["lstm-0.0015"], ["lstm", "lstm-0.0015"]):
         assert own_recipes(study, models, (), {}) == []
-        narrowed = _narrowed(study, None, models, [], None, None)
+        narrowed = _narrowed(study, study.tasks(), models, [], None, None)
         assert narrowed.recipes == (recipe,)
         assert "--model lstm " in _command(study, narrowed, Setting(), None) + " "
     with pytest.raises(UsageError, match="Options are for models and layers of your own"):
@@ -55,7 +55,7 @@ def test_train_and_reproduce_mean_the_same_recipe_by_a_name_and_by_a_line():
     several = find_study("composites", "paper", "schedules")
     with pytest.raises(UsageError, match="has several recipes in study 'schedules'"):
         find_recipe(several, "vit")
-    one = _narrowed(several, None, ["vit-0.001-1e-05"], [], None, None)
+    one = _narrowed(several, several.tasks(), ["vit-0.001-1e-05"], [], None, None)
     assert "--model vit-0.001-1e-05" in _command(several, one, Setting(), None)
 
 

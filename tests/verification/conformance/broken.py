@@ -215,7 +215,7 @@ class Unreadable(Numbers):
 
     @property
     def columns(self):
-        return {**super().columns, "label": class_label(["\u2460", "\u2461"])}
+        return {**super().columns, "label": class_label(["!", "?"])}
 
     def render(self, block):
         return {**super().render(block), "label": pa.array(block["number"] % 2)}
