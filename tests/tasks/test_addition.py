@@ -303,7 +303,7 @@ def test_prompts_have_numbers_as_people_write_them():
         assert row["prompt"][-1]["content"] == asked
         assert row["answer"] == row["label"].replace(" ", "")
         assert not any(" 1 " in turn["content"] for turn in row["prompt"][1::2])
-        for said in ("{}", "The answer is {}.", "So **{}**", "\\boxed{{{}}}", "Answer: {}"):
+        for said in ("{}", "The answer is {}.", "So\n**{}**", "\\boxed{{{}}}", "Answer: {}"):
             for answer in (row["answer"], f"{int(row['answer']):,}"):
                 assert llm.score(task, row, said.format(answer)) == 1.0
         assert llm.score(task, row, f"Answer: {int(row['answer']) + 1}") == 0.0
