@@ -44,7 +44,7 @@ class StreamRows:
         >>> rows = StreamRows(Mixture.of(synthbench.task("parity")), "train", seed=7)
         >>> task, row = rows[1_000_000]
         >>> row["text"]
-        '4 3 5 2 ='
+        '1 10 5 4 ='
     """
 
     def __init__(self, tasks: Mixture[Task], split: str, seed: int | None = None) -> None:
