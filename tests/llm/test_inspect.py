@@ -79,7 +79,7 @@ def test_composites_are_images_for_vision_models(tiny, tmp_path):
     assert picture.type == "image"
     assert picture.image.startswith("data:image/png;base64,")
     assert "four quadrants" in text.text
-    (score,) = evaluated(task, [f"It is {task.dataset[0].target}."], tmp_path).values()
+    (score,) = evaluated(task, [f"Answer: {task.dataset[0].target}."], tmp_path).values()
     assert score.value == 1.0
 
 
