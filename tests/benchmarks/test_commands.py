@@ -2,14 +2,15 @@
 
 import functools
 import importlib
-import shutil
 import sys
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from benchmarks.__main__ import MORE, main
 from synthbench.errors import SynthbenchError
-from tests.support import ROOT, start
+from tests.support import start
 
 
 def _small_peers(patched, place):
@@ -54,21 +55,10 @@ def _small_leak(patched, place):
     return ["--steps", "1", "--seeds", "1"]
 
 
-def _comparison(place):
-    """A copy of a stored comparison."""
-    return shutil.copy(ROOT / "examples" / "results" / "identity-cpu.json", place)
-
-
-def _small_tried(patched, place):
-    _comparison(place)
-    return [str(place), "--into", str(place / "tried")]
-
-
-def _small_hold(patched, place):
-    if not (ROOT / ".git").exists():
-        pytest.skip("not a Git checkout")
-    losses = ROOT / "tests" / "golden" / "losses.json"
-    return [str(_comparison(place)), "--commit", "HEAD", "--losses", str(losses)]
+def _small_replies(patched, place):
+    rows = {"model": ["M"], "task": ["gsm8k"], "expected": ["3"], "reply": ["#### 3"]}
+    pq.write_table(pa.table(rows), place / "replies.parquet")
+    return [str(place / "replies.parquet"), "--repeat", "1"]
 
 
 def _small_collect(patched, place):
@@ -76,7 +66,7 @@ def _small_collect(patched, place):
 
     out, rows = place / "run", {"test": 4}
     train("clusters", model="clusters-dnas", out=out, rows=rows, progress=False)
-    return [str(place), "--into", str(place)]
+    return [str(place), "--into", str(place / "runs.parquet")]
 
 
 #: The words of each benchmark at a small size, or a function that prepares it and gives them.
@@ -93,9 +83,7 @@ SMALL = {
         *("--rows", "1", "--length", "4", "--d-model", "8", "--heads", "2", "--times", "1"),
         *("--device", "cpu"),
     ],
-    "queue": lambda patched, place: ["status", str(place)],
-    "tried": _small_tried,
-    "hold": _small_hold,
+    "replies": _small_replies,
     "collect": _small_collect,
     "leak": _small_leak,
 }
@@ -103,7 +91,7 @@ SMALL = {
 NEEDS = {
     "endurance": "psutil",
     "scaling": "psutil",
-    **dict.fromkeys(set(MORE[MORE.index("floor") :]) - {"hold"}, "torch"),
+    **dict.fromkeys(MORE[MORE.index("floor") :], "torch"),
 }
 
 

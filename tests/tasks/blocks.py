@@ -55,10 +55,10 @@ def assert_sound(task, block):
 
 def assert_rows_and_levels(task, directory):
     """A variant keeps the promises of rows and levels; the others' code knows no variants."""
-    steps = _ask_each(task, [*_of_the_task(task), *_of_rows(task)])
-    found = [one for one in steps if isinstance(one, CheckResult)]
-    assert [one for one in found if one.problems] == []
-    assert len(found) == 18
+    questions = [*_of_the_task(task), *_of_rows(task)]
+    results = [step for step in _ask_each(task, questions) if isinstance(step, CheckResult)]
+    assert [result for result in results if result.problems] == []
+    assert len(results) == len(questions)
     assert check_levels(task, directory) == []
 
 
