@@ -100,6 +100,8 @@ def _skip_without_needs(name):
         pytest.importorskip(NEEDS[name], reason=f"{NEEDS[name]} is not installed")
 
 
+# A library that reasoning-gym brings has warnings when it is compiled.
+@pytest.mark.filterwarnings("ignore::SyntaxWarning")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MORE)
 def test_every_benchmark_runs_at_a_small_size(name, tmp_path, monkeypatch, capsys):
