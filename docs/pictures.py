@@ -308,6 +308,18 @@ def calculation(task: Any, row: Mapping[str, Any]) -> str:
     return svg(30 * width + 8, 34 * (rule + 2) + 6, parts, f"{row['text']} {row['label']}")
 
 
+def equation(task: Any, row: Mapping[str, Any]) -> str:
+    """The numbers and the target, and below them the calculations of the label."""
+    parts, lines = [], str(draw_row(task, row)).splitlines()[2:]
+    for place, number in enumerate(row["numbers"]):
+        parts += [box(30 + 54 * place, 24, 48, 32), text(30 + 54 * place, 24, number, "strong")]
+    end = 30 + 54 * len(row["numbers"])
+    parts += [arrow(end - 22, end + 12, 24), box(end + 42, 24, 48, 32, "answer")]
+    parts.append(text(end + 42, 24, row["target"], "strong"))
+    parts += [text(end / 2 + 20, 66 + 24 * n, line.strip()) for n, line in enumerate(lines)]
+    return svg(end + 72, 60 + 24 * len(lines), parts, f"{row['label']} = {row['target']}")
+
+
 @contextlib.contextmanager
 def stand_ins() -> Iterator[None]:
     """Put noise in the place of image sources that are missing, so that rows can be drawn in words.
@@ -335,4 +347,5 @@ _PICTURES: Mapping[str, Callable[[Any, Mapping[str, Any]], str]] = {
     "mqar": recall,
     "chomsky": string,
     "addition": calculation,
+    "countdown": equation,
 }

@@ -18,6 +18,7 @@ from synthbench.sampling.preview import sample_rows
 from synthbench.tasks.registry import task as make_task
 from synthbench.training.recipes import find_study
 from tests.making import make
+from tests.support import ONE_EACH
 
 
 class Odd:
@@ -134,21 +135,7 @@ def test_what_a_task_is_is_no_argument_of_other_functions():
                 getattr(synthbench, name)(**CALLS[name], **{argument: None})
 
 
-@pytest.mark.parametrize(
-    "task",
-    [
-        "listops",
-        "arithmetic",
-        "ctl",
-        "parity",
-        "grid-count",
-        "identity",
-        "clusters",
-        "mqar",
-        "chomsky",
-        "addition",
-    ],
-)
+@pytest.mark.parametrize("task", [name for name, _ in ONE_EACH])
 def test_odd_rows_questions_and_predictions_of_every_task(task):
     made = make_task(task)
     (row,) = sample_rows(made, made.splits[-1].name, 1)

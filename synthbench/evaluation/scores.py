@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.errors import UsageError
@@ -125,10 +126,12 @@ def scores_by(
 def rows_by(
     task: Task, breakdown: Breakdown, columns: Sequence[Sequence[Any]]
 ) -> dict[Any, list[int]]:
-    """The numbers of the rows with each value, or in each band; arguments as in `scores_by`.
+    """The numbers of the rows with each value, length of a list, or band of values.
+
+    Arguments as in `scores_by`.
 
     Raises:
-        UsageError: the column has lists, or values that cannot be ordered.
+        UsageError: the column has values that cannot be ordered.
     """
     width = breakdown.width
     classes: Mapping[Any, str] = dict(enumerate(task.columns[breakdown.column].names or ()))
@@ -142,6 +145,8 @@ def rows_by(
 
     try:
         column: Sequence[Any] = [*zip(*columns, strict=True)] if breakdown.across else columns[0]
+        if pa.types.is_list(task.columns[breakdown.column].arrow) and not breakdown.across:
+            column = [value if value is None else len(value) for value in column]
         if width:
             column = [value if value is None else (value - 1) // width for value in column]
         rows: dict[Any, list[int]] = {}
@@ -149,7 +154,7 @@ def rows_by(
             rows.setdefault(value, []).append(row)
         ordered = sorted(rows, key=lambda value: (value is None, value))
         return {name(value): rows[value] for value in ordered}
-    except TypeError as error:  # lists, or values of several kinds
+    except TypeError as error:  # values of several kinds
         raise UsageError(
             f"Rows cannot be grouped by their column {breakdown.name!r}: {error}."
         ) from error

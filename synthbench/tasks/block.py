@@ -110,7 +110,7 @@ class Breakdown:
     """One table of an evaluation report: the rows grouped by the values of a column.
 
     Attributes:
-        column: the column.
+        column: the column. Lists are grouped by their lengths.
         width: group integers in ranges of this width (1..10, 11..20); 0: one group per value.
         across: a second column, if rows are grouped by the values of both; not with `width`.
     """

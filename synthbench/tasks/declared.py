@@ -206,10 +206,11 @@ def _is_name(given: object) -> bool:
 
 
 def _is_named_texts(given: object) -> bool:
+    # The first variant is made unless another is named, so it may also have the name "all".
     return (
         isinstance(given, Mapping)
         and bool(given)
-        and all(map(_is_name, given))
+        and all(_is_name(name) or (not n and name == "all") for n, name in enumerate(given))
         and all(one == "" or _is_text(one) for one in given.values())
     )
 

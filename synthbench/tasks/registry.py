@@ -34,6 +34,7 @@ _OWN = {
     "mqar": "AssociativeRecall",
     "chomsky": "Chomsky",
     "addition": "Addition",
+    "countdown": "Countdown",
 }
 
 _registered: dict[str, type[Task]] = {}

@@ -99,6 +99,12 @@ PROMISED: dict[str, dict[str, Any]] = {
         "digits_a": Value("int16"),
         "digits_b": Value("int16"),
     },
+    "countdown": {
+        "text": Value("string"),
+        "label": Value("string"),
+        "numbers": List(Value("int16")),
+        "target": Value("int16"),
+    },
 }
 
 

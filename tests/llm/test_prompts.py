@@ -12,23 +12,14 @@ from synthbench.errors import SynthbenchError, UsageError
 from synthbench.evaluation.final_answer import find_answer
 from synthbench.llm.conversations import answer_format
 from synthbench.llm.prompts import stream_conversation, why_not_askable
+from synthbench.tasks.base import TextTask
 from synthbench.tasks.registry import list_tasks, task_class
 from synthbench.tasks.registry import task as make_task
 from tests.support import ROOT
 
 ROWS = {"train": 60, "test": 50}
-ASKABLE = [
-    "listops",
-    "arithmetic",
-    "ctl",
-    "parity",
-    "composites",
-    "modular-arithmetic",
-    "state-tracking",
-    "mqar",
-    "chomsky",
-    "addition",
-]
+TEXT_TASKS = [name for name in list_tasks() if issubclass(task_class(name), TextTask)]
+ASKABLE = [name for name in list_tasks() if name in TEXT_TASKS or name == "composites"]
 
 
 def test_tasks_with_a_text_or_image_and_a_right_answer_can_be_asked():
@@ -93,7 +84,9 @@ def test_a_directory_gives_its_own_rows(name, tiny):
     dataset = DatasetDirectory.open(directory)
     ids = [row["id"] for row in dataset.rows(dataset.variant(), "test", ["id"])]
     assert rows["id"][:] == ids
-    plain = rows.select_columns(["answer", "label"])
+    plain = rows.select_columns(
+        ["answer", *dict.fromkeys(["label", *task_class(name).scored_columns])]
+    )
     for row in plain:
         assert llm.score(directory, row, f"Answer: {row['answer']}") == 1.0
         assert llm.score(directory, row, "I do not know.") == 0.0
@@ -138,7 +131,7 @@ def test_a_level_is_a_name_for_parameters_which_may_be_set_beside_it():
 def test_the_guide_shows_the_first_test_row_of_each_level():
     guide = (ROOT / "docs/pages/guides/levels.md").read_text(encoding="utf-8")
     shown = re.findall(r"^\|(?: `([a-z-]+)`)? \| `(\w+)` \|.*\| `(.+)` \|$", guide, re.MULTILINE)
-    assert len(shown) == 27
+    assert len(shown) == 3 * len(TEXT_TASKS)
     task = ""
     for name, level, text in shown:
         task = name or task

@@ -13,28 +13,28 @@ from synthbench.cli.main import _run, commands
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
 from synthbench.sharing import export as exporting
 from synthbench.sharing.export import FORMATS, MARKER, export
-from synthbench.tasks.registry import list_tasks
+from synthbench.tasks.base import TextTask
+from synthbench.tasks.registry import list_tasks, task_class
 from synthbench.tasks.registry import task as make_task
 from tests.making import files, names
 
 Tiny = Callable[[str], Path]
 
 #: Which formats take the rows of which tasks.
-TEXTS = {
-    *("listops", "arithmetic", "ctl", "parity"),
-    *("modular-arithmetic", "state-tracking", "mqar", "chomsky", "addition"),
-}
+TEXTS = {name for name in list_tasks() if issubclass(task_class(name), TextTask)}
+#: Tasks whose labels are free text, which cannot be tensors.
+FREE = {name for name in TEXTS if not make_task(name).forms}
 ALLOWED = {
     name: [
         form
         for form in FORMATS
-        if name in TEXTS
-        or form in ("jsonl", "torch")
+        if (name in TEXTS or form in ("jsonl", "torch", "croissant"))
+        and not (name in FREE and form == "torch")
         or (form in ("chat", "openai-batch") and name == "composites")
-        or (form == "croissant" and name != "composites")
     ]
     for name in list_tasks()
 }
+ALLOWED["composites"].remove("croissant")
 #: What formats must be given.
 NEEDED = {"openai-batch": {"model": "tiny"}}
 IN_DIRECTORIES = [name for name, form in FORMATS.items() if not form.is_file]

@@ -1,0 +1,167 @@
+"""Equations as people and models write them, parsed by a grammar of their own and never evaluated.
+
+    equation     expression, expression = target, or target = expression
+    expression   numbers with + - * / between them, a minus before an operand, and brackets
+
+Time is linear in the length of the text, which is bounded. Nothing is calculated before the numbers
+are known to be those of the row, so no value is large.
+"""
+
+from __future__ import annotations
+
+import collections
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+
+#: Longer texts are not read: an equation of six numbers has at most 21 tokens.
+_LONGEST = 1_000
+_SIGNS = str.maketrans(
+    {
+        **dict.fromkeys("×·⋅∙•∗✕✖＊xX", "*"),
+        **dict.fromkeys("÷∕⁄／:", "/"),
+        **dict.fromkeys("−‐‑‒–—﹣－", "-"),
+        **{"＋": "+", "＝": "=", "（": "(", "）": ")"},
+    }
+)
+_TEXT = re.compile(r"[-+*/=()\[\]{}0-9\s]*")
+_TOKEN = re.compile(r"\s*([1-9][0-9]{0,2}(?![0-9])|[-+*/()\[\]{}])")
+_BRACKETS = {")": "(", "]": "[", "}": "{"}
+#: A minus before an operand.
+_NEGATED = "negated"
+_BINDS = {"+": 1, "-": 1, "*": 2, "/": 2, _NEGATED: 3}
+
+
+def plain_signs(text: str) -> str | None:
+    """An equation with the signs + - * / alone; None for a text that has anything else.
+
+    Example:
+        >>> from synthbench.tasks.countdown.reading import plain_signs
+        >>> plain_signs("(25 − 3) × 2 = 44."), plain_signs("2 ^ 3")
+        ('(25 - 3) * 2 = 44', None)
+    """
+    if len(text) > _LONGEST:
+        return None
+    text = text.translate(_SIGNS).strip().removesuffix(".").rstrip()
+    return text if _TEXT.fullmatch(text) and re.search("[0-9]", text) else None
+
+
+def is_right(
+    text: str, numbers: Sequence[int], target: int, operations: str, every_number: bool
+) -> bool:
+    """True if a text is an equation of these numbers that has the value of the target.
+
+    Args:
+        text: any text.
+        numbers: the numbers that it may have, each as often as it is in the list.
+        target: the value that it must have.
+        operations: the operations that it may have, of `+-*/`; a minus before an operand is free.
+        every_number: whether it must have all numbers.
+    """
+    plain = plain_signs(text)
+    sides = [] if plain is None else [side.strip() for side in plain.split("=")]
+    if len(sides) == 2:  # one of both is the target
+        sides = [a for a, b in (sides, sides[::-1]) if b == str(target)]
+    elif len(sides) > 2:
+        return False
+    for side in sides:
+        steps = postfix(side)
+        if steps is None:
+            continue
+        used = collections.Counter(step for step in steps if isinstance(step, int))
+        given = collections.Counter(numbers)
+        signs = {step for step in steps if isinstance(step, str) and step != _NEGATED}
+        right = used == given if every_number else used <= given
+        if right and signs <= set(operations) and _value(steps) == target:
+            return True
+    return False
+
+
+def postfix(text: str) -> list[int | str] | None:
+    """Numbers and operations of an expression in the order of calculation.
+
+    By Dijkstra's shunting yard. None for a text that is not an expression.
+    """
+    output: list[int | str] = []
+    waiting: list[str] = []
+    place, operand = 0, True  # whether an operand comes next
+    while place < len(text):
+        if (token := _TOKEN.match(text, place)) is None:
+            return None
+        place, sign = token.end(), token[1]
+        if sign.isdecimal():
+            if not operand:
+                return None
+            output.append(int(sign))
+            operand = False
+        elif sign in _BRACKETS.values():
+            if not operand:
+                return None
+            waiting.append(sign)
+        elif sign in _BRACKETS:
+            if operand:
+                return None
+            while waiting and waiting[-1] in _BINDS:
+                output.append(waiting.pop())
+            if not waiting or waiting.pop() != _BRACKETS[sign]:
+                return None
+            operand = False
+        elif operand:
+            if sign != "-" or waiting[-1:] == [_NEGATED]:
+                return None
+            waiting.append(_NEGATED)
+        else:
+            while waiting and _BINDS.get(waiting[-1], 0) >= _BINDS[sign]:
+                output.append(waiting.pop())
+            waiting.append(sign)
+            operand = True
+    if operand or any(sign not in _BINDS for sign in waiting):
+        return None
+    return [*output, *reversed(waiting)]
+
+
+def _value(steps: Sequence[int | str]) -> Fraction | None:
+    """The exact value; None if something is divided by 0."""
+    values: list[Fraction] = []
+    for step in steps:
+        if isinstance(step, int):
+            values.append(Fraction(step))
+        elif step == _NEGATED:
+            values.append(-values.pop())
+        else:
+            second, first = values.pop(), values.pop()
+            if step == "/" and not second:
+                return None
+            values.append(calculated(first, step, second))
+    (value,) = values
+    return value
+
+
+def calculations(equation: str) -> list[tuple[Fraction, str, Fraction, Fraction]]:
+    """The calculations of an equation without minus before operands, in their order.
+
+    Returns:
+        For each its first value, its sign, its second value, and the result.
+    """
+    found = []
+    values: list[Fraction] = []
+    for step in postfix(equation) or ():
+        if isinstance(step, int):
+            values.append(Fraction(step))
+            continue
+        second, first = values.pop(), values.pop()
+        values.append(calculated(first, step, second))
+        found.append((first, step, second, values[-1]))
+    return found
+
+
+def calculated(first: Fraction, sign: str, second: Fraction) -> Fraction:
+    """The value of one operation."""
+    match sign:
+        case "+":
+            return first + second
+        case "-":
+            return first - second
+        case "*":
+            return first * second
+    return first / second
