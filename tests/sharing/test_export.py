@@ -28,8 +28,10 @@ ALLOWED = {
     name: [
         form
         for form in FORMATS
-        if (name in TEXTS or form in ("jsonl", "torch", "croissant"))
-        and not (name in FREE and form == "torch")
+        if (
+            (name in TEXTS or form in ("jsonl", "torch", "croissant"))
+            and not (name in FREE and form == "torch")
+        )
         or (form in ("chat", "openai-batch") and name == "composites")
     ]
     for name in list_tasks()
