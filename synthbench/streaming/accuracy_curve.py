@@ -204,7 +204,7 @@ def _answers(
     for first in range(0, len(asked), batch_size):
         part = read.take(slice(first, first + batch_size))
         predicted = predict(placed(form.questions(part), device))
-        answers += form.answers(part, _predictions(predicted, len(part)))
+        answers += form.answers(form.batch(part), _predictions(predicted, len(part)))
     return answers
 
 

@@ -92,7 +92,7 @@ class TokenizerForm(CausalLM):
             "attention_mask": there.astype(np.int32),
         }
 
-    def answers(self, read: Block, predicted: NDArray[np.integer[Any]]) -> list[Any]:
+    def answers(self, batch: Batch, predicted: NDArray[np.integer[Any]]) -> list[Any]:
         """The texts of the ids that follow the questions, each up to its end of text."""
         end = self._tokenizer.eos_token_id
         rows = [

@@ -114,13 +114,13 @@ class TokenForm(abc.ABC):
         return {name: array for name, array in self.batch(read).items() if name != "labels"}
 
     @abc.abstractmethod
-    def answers(self, read: Block, predicted: NDArray[np.integer[Any]]) -> list[Any]:
+    def answers(self, batch: Batch, predicted: NDArray[np.integer[Any]]) -> list[Any]:
         """Predictions as `Task.read_answer` takes them.
 
         Args:
-            read: the rows that were asked.
-            predicted: the class of each row `(rows,)` or place `(rows, width)`, the token of each
-                place of `input_ids`, or the tokens that follow the question, as the form has it.
+            batch: the rows, as `batch` gives them.
+            predicted: the class of each row `(rows,)` or token `(rows, width)`, the token at each
+                position of `input_ids`, or the tokens after the question, depending on the form.
         """
 
 

@@ -54,7 +54,7 @@ class SequenceClassification(TokenForm):
     def batch(self, read: Block) -> Batch:
         return {**inputs_of(read, read["tokens"]), "labels": read["answer"].astype(np.int32)}
 
-    def answers(self, read: Block, predicted: NDArray[np.integer[Any]]) -> list[Any]:
+    def answers(self, batch: Batch, predicted: NDArray[np.integer[Any]]) -> list[Any]:
         return list(as_ids(predicted, 1, self).tolist())
 
 
@@ -87,15 +87,13 @@ class TokenClassification(TokenForm):
         labels[:, :width][asked] = read["answer"][asked] - 1
         return {**inputs_of(read, read["tokens"]), "labels": labels}
 
-    def answers(self, read: Block, predicted: NDArray[np.integer[Any]]) -> list[Any]:
-        predicted = as_ids(predicted, 2, self)
-        width = min(predicted.shape[1], read["answer"].shape[1])
-        tokens = (*self.output_tokens, self.task.answer.ignored or "")
-        # Whatever is predicted where nothing is asked, it is not read.
-        ids = np.full(read["answer"].shape, -1)
-        ids[:, :width] = predicted[:, :width]
-        ids[read["answer"] > len(self.output_tokens)] = len(tokens) - 1
-        rows = zip(ids.tolist(), lengths_of(read).tolist(), strict=True)
+    def answers(self, batch: Batch, predicted: NDArray[np.integer[Any]]) -> list[Any]:
+        labels, tokens = batch["labels"], (*self.output_tokens, self.task.answer.ignored or "")
+        predicted = as_ids(predicted, 2, self)[:, : labels.shape[1]]
+        ids = np.full(labels.shape, -1)
+        ids[:, : predicted.shape[1]] = predicted
+        ids[labels == NOT_ASKED] = len(tokens) - 1
+        rows = zip(ids.tolist(), np.count_nonzero(batch["input_ids"], axis=1), strict=True)
         return [named(row[:length], tokens) for row, length in rows]
 
 
@@ -177,10 +175,9 @@ class MaskedLM(_LanguageModel):
         batch["input_ids"][at_answer] = self.mask_id
         return batch
 
-    def answers(self, read: Block, predicted: NDArray[np.integer[Any]]) -> list[Any]:
+    def answers(self, batch: Batch, predicted: NDArray[np.integer[Any]]) -> list[Any]:
         """The answers that predicted tokens give; a UsageError if their shape is another."""
-        predicted = as_ids(predicted, 2, self)
-        batch, at_answer = self._place(read, gap=0, extra=0)
+        predicted, at_answer = as_ids(predicted, 2, self), batch["input_ids"] == self.mask_id
         if predicted.shape != at_answer.shape:
             raise UsageError(
                 f"Predictions of {self.name}: expected a token for every place of input_ids "
@@ -235,7 +232,7 @@ class CausalLM(_LanguageModel):
         }
         return {**batch, "attention_mask": there.astype(np.int32)}
 
-    def answers(self, read: Block, predicted: NDArray[np.integer[Any]]) -> list[Any]:
+    def answers(self, batch: Batch, predicted: NDArray[np.integer[Any]]) -> list[Any]:
         rows = as_ids(predicted, 2, self).tolist()
         upto = [row[: row.index(self.end_id)] if self.end_id in row else row for row in rows]
         return [self._answer(named(row, self.input_tokens)) for row in upto]

@@ -63,10 +63,11 @@ class StartSymbol(TokenForm):
     def questions(self, read: Block) -> Batch:
         return self._started(self._form.questions(read))
 
-    def answers(self, read: Block, predicted: NDArray[np.integer[Any]]) -> list[Any]:
+    def answers(self, batch: Batch, predicted: NDArray[np.integer[Any]]) -> list[Any]:
         if self.at_positions and predicted.ndim > 1:
             predicted = predicted[:, 1:]
-        return self._form.answers(read, predicted)
+        plain = {name: array[:, 1:] if array.ndim > 1 else array for name, array in batch.items()}
+        return self._form.answers(plain, predicted)
 
     def _started(self, batch: Batch) -> Batch:
         """A batch whose rows, padded on the right or on the left, begin with the symbol."""

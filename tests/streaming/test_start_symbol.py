@@ -64,10 +64,10 @@ def test_questions_begin_with_the_symbol_and_right_predictions_are_right_answers
             labels = np.array([np.resize(row[row != -100], 20) for row in labels])
         predicted = np.maximum(labels, 0)
         inner = predicted[:, 1:] if started.at_positions else predicted
-        assert started.answers(block, predicted) == plain.answers(block, inner)
+        assert started.answers(batch, predicted) == plain.answers(plain.batch(block), inner)
         if started.at_positions:
             scores = np.eye(len(started.output_tokens))[predicted]
-            assert started.answers(block, scores) == started.answers(block, predicted)
+            assert started.answers(batch, scores) == started.answers(batch, predicted)
 
 
 def test_mixtures_and_loaders_have_the_symbol():

@@ -135,14 +135,14 @@ def test_causal_language_models(name, variant):
 
 
 def test_classes_of_tokens():
-    form, read, batch, plain, texts = encoded(Recall(), None)
+    form, _, batch, plain, texts = encoded(Recall(), None)
     assert (form.name, form.output_tokens) == ("token-classification", ("1", "2", "3"))
     assert any(len(words) == 5 for words in texts)
     for labels, row, words in zip(batch["labels"].tolist(), plain, texts, strict=True):
         shown = ["_" if one == -100 else form.output_tokens[one] for one in labels]
         assert shown == row["label"].split() + ["_"] * (6 - len(words))
     wanted = np.maximum(batch["labels"], 0)
-    for row, answer in zip(plain, form.answers(read, wanted), strict=True):
+    for row, answer in zip(plain, form.answers(batch, wanted), strict=True):
         assert len(answer) == len(row["text"].split())
         assert Recall().score(row, answer) == 1.0
 
@@ -181,20 +181,20 @@ def right_predictions(chosen, read, batch):
 def test_right_predictions_are_right_answers_and_wrong_ones_wrong(name, variant):
     task = Recall() if name == "recall" else make_task(name, variant)
 
-    def scored(form, read, plain, given):
-        answers = form.answers(read, given)
+    def scored(form, batch, plain, given):
+        answers = form.answers(batch, given)
         return [task.score(row, one) for row, one in zip(plain, answers, strict=True)]
 
     for chosen in task.forms:
         form, read, batch, plain, _ = encoded(task, chosen)
         right = right_predictions(chosen, read, batch)
-        assert set(scored(form, read, plain, right)) == {1.0}, chosen
-        assert np.mean(scored(form, read, plain, np.zeros_like(right))) < 0.6, chosen
+        assert set(scored(form, batch, plain, right)) == {1.0}, chosen
+        assert np.mean(scored(form, batch, plain, np.zeros_like(right))) < 0.6, chosen
         # Of few rows, because mqar has thousands of tokens to choose from.
         form, read, batch, plain, _ = encoded(task, chosen, rows=5)
         right = np.maximum(right_predictions(chosen, read, batch), 0)
         scores = np.where(np.arange(len(form.output_tokens)) == right[..., None], 1.0, 0.0)
-        assert set(scored(form, read, plain, scores)) == {1.0}, chosen
+        assert set(scored(form, batch, plain, scores)) == {1.0}, chosen
 
 
 def test_a_task_of_numbers_or_images_has_no_form_and_a_wrong_form_is_named():

@@ -23,12 +23,17 @@ from synthbench.tasks.base import Task
 from synthbench.training.forms.arrays import ColumnForm, GridCounts, ImageClass, Points, Vector
 from synthbench.training.forms.form import Form
 from synthbench.training.forms.generated import GeneratedTokens
-from synthbench.training.forms.texts import TEXT_FORMS, TextForm
+from synthbench.training.forms.texts import PlaceTokens, RowClasses, TextForm
 
 __all__ = ["Form", "form_of"]
 
 #: The forms of texts that models here learn, by their names in `Task.forms`.
-_OF_TEXTS: dict[str, type[TextForm]] = {**TEXT_FORMS, GeneratedTokens.name: GeneratedTokens}
+_OF_TEXTS: dict[str, type[TextForm]] = {
+    "sequence-classification": RowClasses,
+    "token-classification": PlaceTokens,
+    "masked-lm": PlaceTokens,
+    "causal-lm": GeneratedTokens,
+}
 
 
 def form_of(task: Task, name: str | None = None) -> Form:
@@ -53,7 +58,7 @@ def form_of(task: Task, name: str | None = None) -> Form:
         known = [one for one in task.forms if one in _OF_TEXTS]
         if known and (name is None or name in known):
             chosen = name or known[0]
-            return _OF_TEXTS[chosen](task)
+            return _OF_TEXTS[chosen](task, chosen)
         raise unknown_name(f"form of {task.name} for the trainer", name, known)
     column = task.image_column or task.inputs[0]
     kind = _kind(task, column)

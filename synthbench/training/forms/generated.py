@@ -7,7 +7,6 @@ token by token, until it gives the end or is one token longer than the right ans
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -17,23 +16,22 @@ from torch import Tensor
 from synthbench.tasks.base import Task
 from synthbench.tasks.form import NOT_ASKED
 from synthbench.training.forms.rows import Batch
-from synthbench.training.forms.texts import AnswerTokens
+from synthbench.training.forms.texts import PlaceTokens
 from synthbench.training.models.output import Output
 
 
-class GeneratedTokens(AnswerTokens):
-    """An answer that is generated token by token: scores `(rows, width, outputs)`.
+class GeneratedTokens(PlaceTokens):
+    """An answer that is generated token by token, `causal-lm`: scores `(rows, width, outputs)`.
 
     Only models in which no place sees what follows it can learn this form. A row is right if all of
     its answer is, the end included. It is so whether a model reads its own answer or the right one
     while it goes on, so training measures the latter, which takes one pass.
     """
 
-    name = "causal-lm"
     causal = True
 
-    def __init__(self, task: Task) -> None:
-        super().__init__(task)
+    def __init__(self, task: Task, name: str) -> None:
+        super().__init__(task, name)
         self.metric = task.metrics[0]
 
     def loss(self, scores: Tensor, batch: Batch, smoothing: float = 0.0) -> Tensor:
@@ -45,12 +43,6 @@ class GeneratedTokens(AnswerTokens):
         targets = _following(batch).targets
         wrong = (self.chosen(scores[:, :-1]) != targets) & (targets != NOT_ASKED)
         return (~wrong.any(dim=-1)).float()
-
-    def answer_places(self, batch: Batch) -> Tensor:
-        """What stands between the separator and the row's end."""
-        assert batch.lengths is not None
-        places = torch.arange(batch.inputs.shape[1], device=batch.inputs.device)
-        return (places >= self._starts(batch)[:, None]) & (places < batch.lengths[:, None])
 
     def _starts(self, batch: Batch) -> Tensor:
         """Where answers begin, int64 `(rows,)`."""
@@ -88,18 +80,13 @@ class GeneratedTokens(AnswerTokens):
         return inputs
 
     def _read(self, ids: Tensor, batch: Batch) -> list[Any]:
-        """The answers in rows of tokens, up to the end."""
-        vocabulary, end, found = self.task.answer.vocabulary, self.tokens.end_id, []
-        for row, there in zip(ids.cpu(), self.answer_places(batch).cpu(), strict=True):
-            words = [
-                self.input_tokens[one]
-                for one in itertools.takewhile(end.__ne__, row[there].tolist())
-            ]
-            if vocabulary is None:
-                found.append(words[0] if len(words) == 1 else None)
-            else:
-                found.append(vocabulary.separator.join(words))
-        return found
+        """The answers in rows of tokens, each from behind the separator to the end."""
+        assert batch.lengths is not None
+        width = ids.shape[1]
+        places = self._starts(batch)[:, None] + torch.arange(width, device=ids.device)
+        written = ids.gather(1, places.clamp_max(width - 1))
+        is_behind = places >= batch.lengths[:, None]
+        return self.read_ids(written.masked_fill(is_behind, self.tokens.end_id or 0), batch)
 
 
 def _following(batch: Batch) -> Batch:

@@ -1,4 +1,4 @@
-"""Forms of texts: a class for each row, a class for each token, tokens at masks.
+"""Forms of texts: a class for each row, or tokens at the asked positions.
 
 The ids and labels are those of `synthbench.tokens` (`synthbench.tasks.forms`). A model is a
 backbone, which turns tokens into states, and the form's head, which turns states into scores.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,14 +26,18 @@ from synthbench.training.forms.rows import Batch, Rows
 
 
 class TextForm(Form):
-    """A form of a task of texts, the one of `synthbench.tokens` with the same name."""
+    """A form of a task of texts: the form of `synthbench.tokens` with the same name, and its loss.
 
-    name: ClassVar[str]
+    Args:
+        task: the task.
+        name: the form's name.
+    """
+
     reads = "tokens"
     chooses = True
 
-    def __init__(self, task: Task) -> None:
-        self.task, self.tokens = task, form_of(task, self.name)
+    def __init__(self, task: Task, name: str) -> None:
+        self.task, self.tokens = task, form_of(task, name)
         self.input_tokens, self.output_tokens = self.tokens.input_tokens, self.tokens.output_tokens
 
     @property
@@ -58,8 +62,10 @@ class TextForm(Form):
         )
 
     def sizes(self, rows: Rows) -> dict[str, int]:
-        """The numbers of ids that a model reads and scores."""
-        return {"vocabulary": len(self.input_tokens), "outputs": len(self.output_tokens)}
+        """The numbers of ids that a model reads and scores, and the mask's id if there is one."""
+        sizes = {"vocabulary": len(self.input_tokens), "outputs": len(self.output_tokens)}
+        mask = self.tokens.mask_id
+        return sizes if mask is None else {**sizes, "mask_id": mask}
 
     @abc.abstractmethod
     def head(self, d_model: int) -> nn.Module:
@@ -74,10 +80,8 @@ class TextForm(Form):
         """The shape of the scores of a batch."""
 
 
-class SequenceClass(Classes, TextForm):
-    """A class for each row."""
-
-    name = "sequence-classification"
+class RowClasses(Classes, TextForm):
+    """A class for each row: `sequence-classification`."""
 
     def head(self, d_model: int) -> nn.Module:
         """Reads the backbone's summary of a row, or the state of its last token."""
@@ -88,24 +92,32 @@ class SequenceClass(Classes, TextForm):
         return rows, len(self.output_tokens)
 
 
-class PlaceForm(TextForm):
-    """A token for each asked place: scores `(rows, width, outputs)`, cross-entropy over these."""
+class PlaceTokens(TextForm):
+    """A token for each asked position: `token-classification` and `masked-lm`.
 
-    def __init__(self, task: Task) -> None:
-        super().__init__(task)
+    Scores are `(rows, width, outputs)`. Only tokens that an answer can have are chosen.
+    """
+
+    def __init__(self, task: Task, name: str) -> None:
+        super().__init__(task, name)
         is_class = self.task.answer.vocabulary is None
         self.metric = "accuracy" if is_class else "position_accuracy"
+        self._allowed = torch.tensor(self.tokens.answer_ids)
 
     def head(self, d_model: int) -> nn.Module:
-        """Reads the state of each place."""
+        """Reads the state at each position."""
         return PlaceHead(d_model, len(self.output_tokens))
+
+    def answer_head(self, d_model: int) -> nn.Module:
+        """Scores of the tokens of answers from the state at each position."""
+        return AnswerHead(d_model, len(self.output_tokens), self.tokens.answer_ids)
 
     def score_shape(self, rows: int, width: int) -> tuple[int, ...]:
         """`(rows, width, outputs)`."""
         return rows, width, len(self.output_tokens)
 
     def loss(self, scores: Tensor, batch: Batch, smoothing: float = 0.0) -> Tensor:
-        """The mean cross-entropy of all asked places of the batch."""
+        """The mean cross-entropy over all asked positions of the batch."""
         return functional.cross_entropy(
             scores.float().flatten(0, 1),
             batch.targets.flatten(),
@@ -114,87 +126,26 @@ class PlaceForm(TextForm):
         )
 
     def measured(self, scores: Tensor, batch: Batch) -> Tensor:
-        """The share of asked places that are right."""
+        """The share of asked positions that are right."""
         asked = batch.targets != NOT_ASKED
         right = (self.chosen(scores) == batch.targets) & asked
         return right.sum(dim=-1) / asked.sum(dim=-1).clamp_min(1)
 
     def chosen(self, scores: Tensor) -> Tensor:
-        """The output with the highest score at each place, int64 `(rows, width)`."""
-        return scores.argmax(dim=-1)
-
-    @abc.abstractmethod
-    def answer_places(self, batch: Batch) -> Tensor:
-        """Where the answer is read, bool `(rows, width)`."""
+        """The answer token with the highest score at each position, int64 `(rows, width)`."""
+        if len(self._allowed) == scores.shape[-1]:
+            return scores.argmax(dim=-1)
+        self._allowed = self._allowed.to(scores.device)
+        return self._allowed[scores[..., self._allowed].argmax(dim=-1)]
 
     def answers(self, scores: Tensor, batch: Batch) -> list[Any]:
-        """The class's name, or the tokens of a sequence; the ignored token where none is asked."""
-        vocabulary, ignored = self.task.answer.vocabulary, self.task.answer.ignored or ""
-        names = (*self.output_tokens, ignored)
-        asked = batch.targets != NOT_ASKED
-        ids = torch.where(asked, self.chosen(scores), len(names) - 1).cpu().numpy()
-        rows = zip(ids, self.answer_places(batch).cpu().numpy(), strict=True)
-        given = [[names[one] for one in row[there].tolist()] for row, there in rows]
-        if vocabulary is None:
-            return [row[0] for row in given]
-        return [vocabulary.separator.join(row) for row in given]
+        """The class's name, or the tokens of a sequence."""
+        return self.read_ids(self.chosen(scores), batch)
 
-
-class TokenClasses(PlaceForm):
-    """A class for each token of the text."""
-
-    name = "token-classification"
-
-    def answer_places(self, batch: Batch) -> Tensor:
-        """All tokens of a row."""
-        assert batch.lengths is not None
-        return (
-            torch.arange(batch.inputs.shape[1], device=batch.inputs.device) < batch.lengths[:, None]
-        )
-
-
-class AnswerTokens(PlaceForm):
-    """Only tokens that an answer can have are chosen; in some forms its end is one of them."""
-
-    def __init__(self, task: Task) -> None:
-        super().__init__(task)
-        self._allowed = {torch.device("cpu"): torch.tensor(self.tokens.answer_ids)}
-
-    def answer_head(self, d_model: int) -> nn.Module:
-        """Scores of the tokens of answers from the state of each place."""
-        return AnswerHead(d_model, len(self.output_tokens), self.tokens.answer_ids)
-
-    def chosen(self, scores: Tensor) -> Tensor:
-        """The token with the highest score among those of answers."""
-        if scores.device not in self._allowed:
-            self._allowed[scores.device] = self._allowed[torch.device("cpu")].to(scores.device)
-        allowed = self._allowed[scores.device]
-        return allowed[scores[..., allowed].argmax(dim=-1)]
-
-
-class MaskedTokens(AnswerTokens):
-    """The question, then as many masks as the answer has tokens; read at these, all at once."""
-
-    name = "masked-lm"
-
-    def __init__(self, task: Task) -> None:
-        super().__init__(task)
-        assert self.tokens.mask_id is not None
-        self._mask = self.tokens.mask_id
-
-    def sizes(self, rows: Rows) -> dict[str, int]:
-        """Also the mask's id, for models that need to know where answers are read."""
-        return {**super().sizes(rows), "mask_id": self._mask}
-
-    def answer_places(self, batch: Batch) -> Tensor:
-        """The masks."""
-        return batch.inputs == self._mask
-
-
-#: The forms of texts that models here learn, by their names in `Task.forms`.
-TEXT_FORMS: dict[str, type[TextForm]] = {
-    one.name: one for one in (SequenceClass, TokenClasses, MaskedTokens)
-}
+    def read_ids(self, ids: Tensor, batch: Batch) -> list[Any]:
+        """Predicted ids as the form of `synthbench.tokens` reads them."""
+        arrays = {"input_ids": batch.inputs.cpu().numpy(), "labels": batch.targets.cpu().numpy()}
+        return self.tokens.answers(arrays, ids.cpu().numpy())
 
 
 def _small(ids: NDArray[np.int32], count: int, least: type[np.integer[Any]]) -> Tensor:
