@@ -188,7 +188,7 @@ def _evaluated(model: Any, place: str, splits: list[str], shots: int = 0) -> dic
         most = FIT_ROWS if split == "train" else ASKED
         rows = llm.prompts(place, split, limit=most, shots=shots)
         written = replies(model.to(DEVICE), smollm2.load()[1], rows["prompt"])
-        report = llm.evaluate(place, rows, written).to_dict()
+        report = llm.evaluate(rows, written, place).to_dict()
         found[split] = {
             **{name: report[name] for name in ("rows", "accuracy", "accuracy_interval")},
             **{name: report[name] for name in ("unparsed", "by")},

@@ -19,7 +19,7 @@ def main(rows: str = "5", level: str = "easy") -> None:
         written = smollm2.replies(asked["prompt"])
         for row, reply in zip(asked, written, strict=True):
             print(llm.score(task, row, reply), repr(reply), "for", row["answer"])
-        report = llm.evaluate(task, asked, written)
+        report = llm.evaluate(asked, written, task)
         low, high = report.intervals["accuracy"]
         print(f"{name}: {report.accuracy:.3f} ({low:.3f} to {high:.3f}) of {report.rows} rows\n")
 

@@ -28,7 +28,7 @@ def main(steps: str = "1", asked: str = "5") -> None:
             args=SFTConfig(place, max_steps=int(steps), **OPTIONS),
         )
         for time in ("before", "after"):
-            report = llm.evaluate(TASK, rows, smollm2.replies(rows["prompt"]))
+            report = llm.evaluate(rows, smollm2.replies(rows["prompt"]), TASK)
             print(f"accuracy {time}: {report.accuracy:.2f} of {report.rows} rows")
             if time == "before":
                 trainer.train()

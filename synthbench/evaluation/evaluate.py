@@ -21,9 +21,9 @@ from synthbench.evaluation.rows import (
     NO_ROW,
     RowSource,
     cannot_be_judged,
+    data_first,
     no_column,
     open_rows,
-    rows_come_first,
 )
 from synthbench.evaluation.scores import PLACE, score_of, scores_by, scores_of_places
 from synthbench.evaluation.unreadable import Unreadable
@@ -37,10 +37,10 @@ _FEW_ROWS = 10_000
 _MISSING = object()
 
 
-@rows_come_first
+@data_first("evaluate(data, predictions, task)")
 @checked
 def evaluate(
-    dataset: Any,
+    data: Any,
     predictions: Any,
     task: str | Task | None = None,
     *,
@@ -56,7 +56,7 @@ def evaluate(
     score over all rows, and over the rows whose prediction could be read.
 
     Args:
-        dataset: a dataset directory; rows as a `datasets.Dataset` or a sequence of dicts; or a
+        data: a dataset directory; rows as a `datasets.Dataset` or a sequence of dicts; or a
             mapping of split names to such rows, such as a `datasets.DatasetDict`.
         predictions: `{id: prediction}`, a sequence or an array in the order of one split's rows,
             a pandas Series, a table with `id` and `prediction`, an array (rows, classes) of
@@ -91,7 +91,7 @@ def evaluate(
         (0.67, ('c',))
     """
     check_name("way to read predictions", read, (VALUE, TEXT))
-    source = open_rows(dataset, task, split)
+    source = open_rows(data, task, split)
     given = read_predictions(predictions, split, source.task)
     names = [split] if split is not None else _predicted_splits(source, given)
     judgement = _Judgement(source, given, read, answered_only)

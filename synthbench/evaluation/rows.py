@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -32,8 +33,6 @@ RIGHT_ANSWERS = (LABEL, "answer")
 #: Columns that rows may have beside those of the task.
 PREDICTED = (ID, PREDICTION, SPLIT, *ANSWERS)
 
-_ORDER = "The order is evaluate(rows, predictions, task)."
-
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -54,23 +53,43 @@ def no_column(task: Task, name: Any) -> UsageError:
     return UsageError(f"A row has no column {name!r}, by which answers of {task.name} are judged.")
 
 
-def rows_come_first(function: Callable[P, R]) -> Callable[P, R]:
-    """Make `function(rows, predictions, task=None)` refuse a task in the place of the rows.
+def data_first(call: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Make a function of data, predictions and a task refuse another order of these three.
 
-    Raises:
-        UsageError: the first argument is a task, or the third is neither a task nor a name.
+    Args:
+        call: the right call, such as `evaluate(data, predictions, task)`.
+
+    Returns:
+        A decorator. The decorated function raises a `UsageError` that shows the right call.
     """
+    order = f"The order is {call}."
 
-    @functools.wraps(function)
-    def call(*given: P.args, **named: P.kwargs) -> R:
-        rows, task = given[0] if given else None, given[2] if len(given) > 2 else None
-        if isinstance(rows, Task):
-            raise UsageError(f"The task {rows.name!r} is in the place of the rows. {_ORDER}")
-        if not isinstance(task, str | Task | None):
-            raise UsageError(f"Task {short(task)}: expected a name or a Task. {_ORDER}")
-        return function(*given, **named)
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        names = list(inspect.signature(function).parameters)[:3]
 
-    return call
+        @functools.wraps(function)
+        def checked_call(*given: P.args, **named: P.kwargs) -> R:
+            bound = {**dict(zip(names, given, strict=False)), **named}
+            data, predictions, task = map(bound.get, names)
+            if isinstance(data, Task):
+                raise UsageError(f"The task {data.name!r} is in the place of the data. {order}")
+            if isinstance(data, str) and data in list_tasks() and not Path(data).exists():
+                raise MissingPathError(
+                    f"{data} is missing: expected a dataset directory, as made by `synthbench "
+                    f"generate {data}`, or rows. {data!r} is the name of a task. {order}"
+                )
+            if isinstance(data, list | tuple) and data and not isinstance(data[0], Mapping):
+                raise UsageError(f"Row 0 of the data is {short(data[0])}: expected a dict. {order}")
+            if isinstance(predictions, Task):
+                what = f"The task {predictions.name!r} is in the place of the"
+                raise UsageError(f"{what} {names[1]}. {order}")
+            if not isinstance(task, str | os.PathLike | Task | None):
+                raise UsageError(f"Task {short(task)}: expected a name or a Task. {order}")
+            return function(*given, **named)
+
+        return checked_call
+
+    return decorate
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,11 +131,6 @@ def open_rows(data: Any, task: str | Task | None, split: str | None) -> RowSourc
 
 
 def _in_directory(path: str, given: str | Task | None, split: str | None) -> RowSource:
-    if path in list_tasks() and not Path(path).exists():
-        raise MissingPathError(
-            f"{path} is missing: expected a dataset directory, as made by `synthbench generate "
-            f"{path}`, or rows. {path!r} is the name of a task. {_ORDER}"
-        )
     dataset = DatasetDirectory.open(path)
     task = dataset.task_like(given)
     variant = task.variant
@@ -241,4 +255,4 @@ def _check_rows(split: str, rows: Any) -> None:
     if not len(rows):
         raise UsageError(f"Split {split!r} has no rows.")
     if not _is_table(rows) and not isinstance(rows[0], Mapping):
-        raise UsageError(f"Row 0 of split {split!r} is {short(rows[0])}: expected a dict. {_ORDER}")
+        raise UsageError(f"Row 0 of split {split!r} is {short(rows[0])}: expected a dict.")

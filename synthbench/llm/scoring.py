@@ -6,13 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence, Sized
 from os import PathLike
 from typing import Any
 
+from synthbench.arguments import checked
+from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.evaluation.chat_replies import RunningText
 from synthbench.evaluation.evaluate import evaluate as evaluate_rows
 from synthbench.evaluation.final_answer import score_answer
 from synthbench.evaluation.report import Report
-from synthbench.evaluation.rows import NO_ROW, cannot_be_judged
-from synthbench.llm.prompts import askable_task
+from synthbench.evaluation.rows import NO_ROW, cannot_be_judged, data_first
+from synthbench.llm.prompts import askable_task, check_askable
 from synthbench.tasks.base import Task
 from synthbench.tasks.numeric import is_number, plain_value
 from synthbench.text.lines import short
@@ -59,24 +61,33 @@ def score(
     return reward_of(made, row, completion, truncated=truncated)
 
 
+@data_first("llm.evaluate(data, completions, task)")
+@checked
 def evaluate(
-    task: str | Task | PathLike[str], rows: Any, completions: Iterable[Any] | Mapping[str, Any]
+    data: Any,
+    completions: Any,
+    task: str | Task | PathLike[str] | None = None,
+    *,
+    split: str | None = None,
 ) -> Report:
     """Score a completion to each row, with breakdowns and intervals.
 
     Args:
-        task: a task, its name, or a dataset directory, as in `prompts`.
-        rows: the rows, as `prompts` gives them.
+        data: a dataset directory, or rows as `prompts` gives them.
         completions: a completion to each row, in order, as in `score`; or a dict of completions
             by id.
+        task: the task of the rows, its name, or its dataset directory. A directory of data names
+            its task.
+        split: the split to evaluate, as in `synthbench.evaluate`.
 
     Returns:
         The report of `synthbench.evaluate`, which finds the answers in running text.
 
     Raises:
-        UsageError: an unknown name, a task without a single right answer, more or fewer
+        UsageError: an unknown name, no task, a task without a single right answer, more or fewer
             completions than rows, or a completion of another type.
-        DatasetError: completions by id of which none is for a row.
+        DatasetError: completions by id of which none is for a row, or a missing or corrupt
+            directory.
 
     Example:
         >>> import synthbench
@@ -84,17 +95,23 @@ def evaluate(
         >>> ctl = synthbench.task("ctl", level="easy")
         >>> rows = llm.prompts(ctl, limit=2, preset="small")
         >>> completions = [f"Answer: {rows[0]['answer']}", "I cannot say."]
-        >>> llm.evaluate(ctl, rows, completions).accuracy
+        >>> llm.evaluate(rows, completions, ctl).accuracy
         0.5
     """
-    made, _ = askable_task(task)
+    is_directory = isinstance(data, str | PathLike)
+    if task is not None:
+        task, _ = askable_task(task)
+    elif is_directory:
+        task = DatasetDirectory.open(data).make_task()
+        check_askable(task)
     texts: Any
     if isinstance(completions, Mapping):
         texts = {name: _text_of(one) for name, one in completions.items()}
     else:
         texts = list(map(_text_of, checked_completions(completions)))
-        _refuse_several_a_row(len(texts), rows)
-    return evaluate_rows(rows, texts, made, read="text")
+        if not is_directory:
+            _refuse_several_a_row(len(texts), data)
+    return evaluate_rows(data, texts, task, split=split, read="text")
 
 
 def checked_completions(completions: Any) -> Iterable[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from pathlib import Path
 from typing import ClassVar
 
 import datasets
@@ -12,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import synthbench
+from synthbench import llm
 from synthbench.errors import DatasetError, ParameterError, UsageError
 from synthbench.evaluation.evaluate import evaluate
 from synthbench.evaluation.rows import _numbers_to_check
@@ -49,18 +51,51 @@ def test_predictions_for_no_row_of_any_split_are_refused(made):
     assert text.endswith("variant 'default'; their ids begin 'x', 'y'.")
 
 
-def test_another_order_of_arguments_is_refused_with_the_right_order(made, tmp_path, monkeypatch):
+@pytest.mark.parametrize("is_there", [False, True])
+@pytest.mark.parametrize(
+    ("function", "order"),
+    [
+        (evaluate, "The order is evaluate(data, predictions, task)."),
+        (llm.evaluate, "The order is llm.evaluate(data, completions, task)."),
+    ],
+)
+def test_another_order_of_arguments_is_refused_with_the_right_order(
+    made, tmp_path, monkeypatch, function, order, is_there
+):
     monkeypatch.chdir(tmp_path)
-    rows, answers = made.rows["test"], [0] * 40
-    for given in (
+    if is_there:  # the task's name is then a dataset directory, too
+        Path("listops").symlink_to(made.path)
+    rows, answers, task = made.rows["test"], ["0"] * 40, synthbench.task("listops")
+    by_id = {row["id"]: "0" for row in rows}
+    calls = [
         ("listops", rows, answers),
-        (synthbench.task("listops"), rows, answers),
+        ("listops", rows, by_id),
+        (str(made.path), rows, answers),
+        (made.path, rows, by_id),
+        (task, rows, answers),
+        (task, rows),
         (rows, "listops", answers),
+        (rows, task),
+        (rows, task, answers),
         (answers, rows, "listops"),
-        ("listops", answers),
-    ):
-        text = refusal(UsageError, *given)
-        assert "The order is evaluate(rows, predictions, task)." in text
+    ]
+    if not is_there:
+        calls.append(("listops", answers))
+    for call in calls:
+        with pytest.raises(UsageError) as caught:
+            function(*call)
+        assert order in str(caught.value), call
+
+
+def test_data_of_either_function_may_be_a_directory(made):
+    answers = [str(row["label"]) for row in made.rows["test"]]
+    for data in (made.path, str(made.path)):
+        assert evaluate(data, answers, split="test").accuracy == 1.0
+        assert llm.evaluate(data, answers, split="test").accuracy == 1.0
+        assert llm.evaluate(data, made.right("test")).accuracy == 1.0
+    assert llm.evaluate(made.rows["test"], answers, made.path).accuracy == 1.0
+    with pytest.raises(UsageError, match="do not name their task"):
+        llm.evaluate(made.rows["test"], answers)
 
 
 def test_an_array_of_the_wrong_shape_names_the_task_at_hand(made):
@@ -102,7 +137,7 @@ def test_an_impossible_parameter_of_the_task_is_refused_by_its_name():
         ({1, 2}, "Rows of split 'rows' are of type set: expected"),
         ({"test": "text"}, "Rows of split 'test' are of type str: expected"),
         ([], "Split 'rows' has no rows."),
-        ([3, 4], "Row 0 of split 'rows' is 3: expected a dict."),
+        ([3, 4], "Row 0 of the data is 3: expected a dict."),
         ([{"label": 3}, 4], "Row 1 of split 'rows' is not a dict with the columns label"),
         ([{"label": 3}, {"id": "x"}], "Row 1 of split 'rows' is not a dict with the columns label"),
         ([{"text": "3"}] * 2, "A row has no column 'label', by which answers of listops are"),

@@ -71,7 +71,7 @@ def test_running_text_is_read_where_something_is_asked(case):
     task, row, answer, right = case
     said = "Answer: " + " ".join(answer)
     assert llm.score(task, row, said) == right
-    assert llm.evaluate(task, [row], [said]).accuracy == right
+    assert llm.evaluate([row], [said], task).accuracy == right
     assert compute_score("", said, "", carried(task, row)) == right
     assert llm.trl_reward(task)([said], label=[row["label"]]) == [right]
     assert llm.score(task, row, f"I look them up.\n\n{' '.join(answer)}") == right

@@ -86,4 +86,4 @@ def test_the_question_again_wins_nothing():
     assert {row["text"][:2] for row in rows if row["text"][:2] == row["answer"]}
     for form in ("{}", "Answer: {}", "The answer is {}.", "{}\n\nThe answer is {}."):
         texts = [form.format(*[row["text"]] * 2) for row in rows]
-        assert llm.evaluate(ctl, rows, texts).accuracy == 0.0
+        assert llm.evaluate(rows, texts, ctl).accuracy == 0.0

@@ -47,15 +47,15 @@ def test_trl_reward(drawn, argument):
 
 
 @MANY
-@given(odd, st.sampled_from(["task", "rows", "completions", "a completion", "label"]))
+@given(odd, st.sampled_from(["task", "data", "completions", "a completion", "label"]))
 def test_evaluate(drawn, argument):
     value = drawn.value
     rows = [{"id": "a", **ROW}, {"id": "b", **ROW}]
-    arguments = {"task": "parity", "rows": rows, "completions": ["Answer: 7", "8"]}
+    arguments = {"task": "parity", "data": rows, "completions": ["Answer: 7", "8"]}
     if argument == "a completion":
         arguments["completions"] = ["7", value]
     elif argument == "label":
-        arguments["rows"] = [rows[0], {**rows[1], "label": value}]
+        arguments["data"] = [rows[0], {**rows[1], "label": value}]
     else:
         arguments[argument] = value
     assert isinstance(refused(llm.evaluate, **arguments), SynthbenchError | Report)

@@ -206,10 +206,10 @@ def test_completions_are_evaluated_in_order_at_the_level_of_their_rows():
     rows = llm.prompts(ctl, limit=8, preset="small")
     completions = [f"So the answer is {row['answer']}." for row in rows]
     completions[3], completions[4] = "I cannot say.", None
-    report = llm.evaluate(ctl, rows, completions)
+    report = llm.evaluate(rows, completions, ctl)
     assert (report.accuracy, len(report.unparsed)) == (6 / 8, 2)
     chats = [[{"role": "assistant", "content": text}] for text in completions]
-    assert llm.evaluate(ctl, rows, chats).accuracy == 6 / 8
+    assert llm.evaluate(rows, chats, ctl).accuracy == 6 / 8
 
 
 def test_scores_and_rewards_take_the_level_of_the_rows():
@@ -246,9 +246,9 @@ def test_a_completion_is_a_text_a_message_a_number_or_nothing():
             lambda: llm.score("parity", {"label": 7}, ["7", "8"]),
             "several completions to a row, rep",
         ),
-        (lambda: llm.evaluate("parity", [{"label": 7}], ["7", "8"]), "2 completions for 1 rows"),
-        (lambda: llm.evaluate("parity", [{"label": 7}], [["7", "8"]]), "several completions to a "),
-        (lambda: llm.evaluate("parity", [{"label": 7}], "7"), "Completions '7': expected a list"),
+        (lambda: llm.evaluate([{"label": 7}], ["7", "8"], "parity"), "2 completions for 1 rows"),
+        (lambda: llm.evaluate([{"label": 7}], [["7", "8"]], "parity"), "several completions to a "),
+        (lambda: llm.evaluate([{"label": 7}], "7", "parity"), "Completions '7': expected a list"),
         (lambda: llm.trl_reward("parity")("7", label=[7]), "Completions '7': expected a list"),
         (lambda: llm.trl_reward("parity")(["7"], label=7), "Column 'label' is 7: expected a list"),
         (lambda: llm.trl_reward("parity")(["7"], label=[7, 8]), "has 2 values for 1 completions"),
@@ -261,7 +261,7 @@ def test_what_is_no_completion_or_row_is_refused(call, message):
 
 def test_completions_may_be_given_by_id():
     rows = [{"id": "a", "label": 7}, {"id": "b", "label": 8}]
-    assert llm.evaluate("parity", rows, {"b": "Answer: 8", "a": "3"}).accuracy == 0.5
+    assert llm.evaluate(rows, {"b": "Answer: 8", "a": "3"}, "parity").accuracy == 0.5
 
 
 def test_the_seed_and_variant_matter_where_the_rule_depends_on_them():
@@ -310,7 +310,7 @@ def test_a_reward_takes_columns_as_trl_gives_them():
         (lambda: llm.prompts("parity", limit=0), "Limit 0"),
         (lambda: llm.prompts("parity", shots=-1, preset="small"), "Shots -1"),
         (lambda: llm.prompts("parity", "train", shots=2, preset="small"), "rows of train"),
-        (lambda: llm.evaluate("parity", [{"id": "a", "label": 1}], []), "0 predictions"),
+        (lambda: llm.evaluate([{"id": "a", "label": 1}], [], "parity"), "0 predictions"),
         (lambda: llm.prompts("lisops"), "task or dataset directory 'lisops'.* Did you mean 'list"),
         (lambda: llm.score("no-such-thing", {}, "7"), "task or dataset directory 'no-such-thing'"),
         (lambda: llm.score("parity", {"text": "3 4 7 2 ="}, "7"), "no column 'label'"),

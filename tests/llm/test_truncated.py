@@ -102,7 +102,7 @@ def test_inspect_logs_are_counted(rows, texts, reason):
 
 def test_texts_without_a_finish_reason_have_unclosed_thoughts_counted(rows, texts):
     assert_counted(synthbench.evaluate(rows, texts, "parity", read="text"), truncated=0)
-    assert_counted(llm.evaluate("parity", rows, texts), truncated=0)
+    assert_counted(llm.evaluate(rows, texts, "parity"), truncated=0)
     classes = synthbench.evaluate(rows, [row["label"] for row in rows], "parity")
     assert classes.to_dict()["truncated"] == classes.to_dict()["replies"] == 0
     assert "truncated" not in str(classes)
