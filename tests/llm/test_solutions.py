@@ -20,7 +20,8 @@ def test_completions_are_the_worked_solutions_of_their_rows():
         for example, row in zip(examples, llm.prompts(name, "train", **options), strict=True):
             (message,) = example["completion"]
             assert message == {"role": "assistant", "content": llm.worked_solution(name, row)}
-            assert message["content"].splitlines()[-1] == f"Answer: {row['answer']}"
+            last = message["content"].splitlines()[-1]
+            assert last == f"Answer: {row['answer']}" or synthbench.task(name).is_checked
             assert llm.score(name, row, message["content"]) == 1.0
             assert example["prompt"] == row["prompt"]
 

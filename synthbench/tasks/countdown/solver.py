@@ -79,7 +79,7 @@ class _Search:
         self._values = functools.cache(self._list_values)
 
     def _reach(self, part: Part, goal: Value) -> str | None:
-        """An expression of all numbers of a part that has this value, None without one."""
+        """An expression of all numbers of a part that has this value, or None."""
         if len(part) <= 2:
             return self._values(part).get(goal)
         for smaller, larger in _divisions(part):
