@@ -193,7 +193,7 @@ class Encoder(nn.Module):
             last, ponder = halted.output, _mean(halted.remainder, mask)
             if record is not None:
                 record.add("halting", halted.steps * mask)
-        if last.shape[1] == 1:  # the only column, or the only one that was computed
+        if last.shape[1] == 1:  # the only column, or the only column that was computed
             return States(last, last[:, 0], ponder)
         summary = states_at(last, column)[:, 0]
         return States(last[:, self.begin_end :][:, :width], summary, ponder)

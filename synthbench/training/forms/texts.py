@@ -62,7 +62,7 @@ class TextForm(Form):
         )
 
     def sizes(self, rows: Rows) -> dict[str, int]:
-        """The numbers of ids that a model reads and scores, and the mask's id if there is one."""
+        """The numbers of ids that a model reads and scores, and the mask's id."""
         sizes = {"vocabulary": len(self.input_tokens), "outputs": len(self.output_tokens)}
         mask = self.tokens.mask_id
         return sizes if mask is None else {**sizes, "mask_id": mask}
