@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import click
 
 from synthbench import __version__
-from synthbench.cli import ask, corpora, datasets, make, tasks, train
+from synthbench.cli import ask, corpora, datasets, layers, make, tasks, train
 from synthbench.cli.options import WithExamples
 from synthbench.engine.signals import interruptible
 from synthbench.errors import SynthbenchError, UsageError, unknown_name
@@ -183,6 +183,7 @@ for _command in (
     train.train,
     train.reproduce,
     train.figures,
+    layers.check_layer,
     tasks.check_task,
     tasks.new_task,
 ):

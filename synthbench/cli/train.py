@@ -44,6 +44,9 @@ study_option = click.option(
 dataset_option = click.option(
     "--dataset", metavar="DIR", help="The dataset to train on; made if it does not exist."
 )
+skip_checks_option = click.option(
+    "--skip-checks", is_flag=True, help="Train a layer even if check-layer finds it wrong."
+)
 compile_option = click.option("--compile", is_flag=True, help="Compile the training step.")
 stream_option = click.option(
     "--stream/--no-stream",
@@ -102,6 +105,7 @@ stream_option = click.option(
 )
 @source_option
 @click.option("--overwrite", is_flag=True, help="Replace another run in the same place.")
+@skip_checks_option
 @click.option("--quiet", is_flag=True, help="Show no progress bar and no summary.")
 def train(
     task: str,
@@ -194,6 +198,7 @@ def train(
 )
 @source_option
 @click.option("--overwrite", is_flag=True, help="Replace runs of other recipes in DIR.")
+@skip_checks_option
 @click.option("--quiet", is_flag=True, help="Show no progress bar and no table.")
 def reproduce(
     task: str | None,

@@ -13,10 +13,10 @@ from synthbench.errors import ParameterError, SynthbenchError, UsageError
 from synthbench.training.batches import check_lengths
 from synthbench.training.forms import Form
 from synthbench.training.forms.rows import Rows
+from synthbench.training.layer_checks.generating import sees_what_follows
 from synthbench.training.layers.attention import Attention
 from synthbench.training.layers.halting import Halting
 from synthbench.training.models import build
-from synthbench.training.models.causal import sees_what_follows
 from synthbench.training.models.foreign import (
     ForeignMixer,
     ForeignModel,
@@ -110,11 +110,11 @@ class FreshModel:
         if self.form.causal:
             assert rows.lengths is not None
             vocabulary, width = self.form.sizes(rows)["vocabulary"], int(rows.lengths.max())
-            if sees_what_follows(model, vocabulary, width):
+            if (change := sees_what_follows(model, vocabulary, width)) is not None:
                 raise UsageError(
                     f"Model {self.recipe.model!r} sees the tokens that it should predict: "
-                    "causal-lm needs a model in which no place sees what follows it, such as "
-                    "causal-transformer."
+                    f"scores change at {change}. causal-lm needs a model in which no position sees "
+                    "what follows it, such as causal-transformer."
                 )
         if (part := theirs(model)) is None:
             return

@@ -24,6 +24,7 @@ from synthbench.text.progress import Bar, note, progress_bar
 from synthbench.training.directory import RunDirectory
 from synthbench.training.forms import form_of
 from synthbench.training.fresh import FreshModel
+from synthbench.training.layer_checks.before_training import check_before_training
 from synthbench.training.recipes.base import Recipe, Study
 from synthbench.training.run import Run, command_without_data
 from synthbench.training.setting import Setting
@@ -48,6 +49,7 @@ def plan_runs(
     workers: int,
     overwrite: bool,
     again: bool = True,
+    skip_checks: bool = False,
     progress: bool,
 ) -> list[Run]:
     """The runs of each variant, recipe and seed.
@@ -65,13 +67,14 @@ def plan_runs(
         workers: how many processes make the dataset.
         overwrite: replace other runs, and an interrupted dataset of another command.
         again: with `overwrite`, replace runs of the same command, too.
+        skip_checks: ask no questions about layers of the user's own.
         progress: show a bar while the dataset is made.
 
     Raises:
         UsageError: a place that cannot be used, or a model or an option that does not fit the data.
         ParameterError: a recipe that does not fit them.
-        SynthbenchError: too little memory, source images that are missing, or files that cannot be
-            read.
+        SynthbenchError: too little memory, a layer that fails a check, source images that are
+            missing, or files that cannot be read.
     """
     # Processes cannot use a GPU that was used before they were forked.
     alone = min(workers, len(data.tasks) * len(study.recipes) * len(seeds)) == 1
@@ -88,7 +91,7 @@ def plan_runs(
         directory.check(command_without_data(study, task, model, setting), overwrite)
     for task, model, directory in chosen:
         if model.seed == seeds[0] and (overwrite or directory.result is None):
-            _check(study, data, task, model)
+            _check(study, data, task, model, skip_checks)
     dataset = data.make(workers=workers, overwrite=overwrite, progress=progress)
     return [
         Run(study, dataset, task, model, setting, directory, overwrite, again)
@@ -107,7 +110,9 @@ def _fitting(recipe: Recipe, study: Study, train_rows: int) -> Recipe:
     return dataclasses.replace(recipe, batch_size=train_rows)
 
 
-def _check(study: Study, data: PlannedDataset, task: Task, model: FreshModel) -> None:
+def _check(
+    study: Study, data: PlannedDataset, task: Task, model: FreshModel, skip_checks: bool
+) -> None:
     """Check that a recipe fits the data: there are rows to train on, and its model reads some."""
     recipe, needed = model.recipe, list[str]()
     if recipe.steps:
@@ -135,6 +140,9 @@ def _check(study: Study, data: PlannedDataset, task: Task, model: FreshModel) ->
     except ValueError as error:
         raise DatasetError(f"{data.path}: {error}") from error
     model.build(rows)
+    if rows.lengths is not None and not skip_checks:
+        sizes, longest = model.form.sizes(rows), int(rows.lengths.max())
+        check_before_training(recipe, sizes, longest, model.setting)
 
 
 @contextlib.contextmanager

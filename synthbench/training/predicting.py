@@ -17,8 +17,8 @@ from synthbench.text.progress import progress_bar
 from synthbench.training.batches import evaluation_batches, take
 from synthbench.training.forms.form import Form
 from synthbench.training.forms.rows import Batch, Rows
-from synthbench.training.models.causal import MOVED, moved
 from synthbench.training.models.foreign import line_of_theirs, naming_theirs, theirs
+from synthbench.training.models.moved import MOVED, moved
 from synthbench.training.models.output import Output, Record
 from synthbench.training.setting import Setting
 

@@ -53,6 +53,7 @@ def reproduce(
     compile: bool = False,
     workers: int | None = None,
     overwrite: bool = False,
+    skip_checks: bool = False,
     progress: bool = True,
 ) -> dict[str, Any]:
     """Train every model of a study with several seeds, and compare the results with the paper's.
@@ -85,6 +86,7 @@ def reproduce(
         workers: how many runs at once, each with one thread, at most 256; default: the usable
             cores, but 1 on a GPU or in a daemonic process.
         overwrite: replace runs of other recipes in `out`, and runs with files that cannot be read.
+        skip_checks: train layers of your own even if they fail a check of `check_layer`.
         progress: show a bar on standard error, if that is a terminal.
 
     Returns:
@@ -94,7 +96,8 @@ def reproduce(
         UsageError: a name that does not exist, a place that cannot be used, data of another task,
             or no such device.
         DatasetError: a dataset or checkpoint that cannot be read.
-        SynthbenchError: too little memory, a run that ended abruptly, or PyTorch is not installed.
+        SynthbenchError: too little memory, a run that ended abruptly, a layer that fails a
+            check, or PyTorch is not installed.
 
     Example:
         >>> import synthbench
@@ -135,6 +138,7 @@ def reproduce(
         workers=workers,
         overwrite=overwrite,
         again=False,
+        skip_checks=skip_checks,
         progress=progress,
     )
     output.make()

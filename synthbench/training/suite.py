@@ -48,6 +48,7 @@ def reproduce_suite(
     precision: str = "float32",
     workers: int | None = None,
     overwrite: bool = False,
+    skip_checks: bool = False,
     progress: bool = True,
 ) -> dict[str, Any]:
     """Train layers or models on every setting of a suite; one table, one picture and one file.
@@ -67,6 +68,7 @@ def reproduce_suite(
         precision: see `reproduce`.
         workers: see `reproduce`.
         overwrite: see `reproduce`.
+        skip_checks: see `reproduce`.
         progress: see `reproduce`.
 
     Returns:
@@ -113,6 +115,7 @@ def reproduce_suite(
                 precision=precision,
                 workers=workers,
                 overwrite=overwrite,
+                skip_checks=skip_checks,
                 progress=progress,
             )
             for study, place in zip(SUITES[suite], places, strict=True)

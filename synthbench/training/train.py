@@ -48,6 +48,7 @@ def train(
     compile: bool = False,
     workers: int = 1,
     overwrite: bool = False,
+    skip_checks: bool = False,
     progress: bool = True,
 ) -> dict[str, Any]:
     """Train one model and evaluate it on every evaluation split.
@@ -84,6 +85,7 @@ def train(
         compile: compile the training step with `torch.compile`.
         workers: how many processes make rows, at most 256.
         overwrite: replace another run in `out`.
+        skip_checks: train layers of your own even if they fail a check of `check_layer`.
         progress: show a bar on standard error, if that is a terminal.
 
     Returns:
@@ -94,8 +96,8 @@ def train(
             or with other parameters, or no such device.
         ParameterError: an impossible recipe or option.
         DatasetError: a dataset or checkpoint that cannot be read.
-        SynthbenchError: too little memory, a model of your own that fails, or PyTorch is not
-            installed.
+        SynthbenchError: too little memory, a model of your own that fails, a layer that fails a
+            check, or PyTorch is not installed.
 
     Example:
         >>> import synthbench
@@ -142,6 +144,7 @@ def train(
         workers=workers,
         overwrite=overwrite,
         again=True,
+        skip_checks=skip_checks,
         progress=progress,
     )
     return run.finish()

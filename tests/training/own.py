@@ -153,6 +153,8 @@ class CachedMask(Layer):
 class TestTimeTraining(Layer):
     """Takes gradients inside its forward pass, also in evaluation."""
 
+    causal = False
+
     def forward(self, states):
         with torch.enable_grad():
             fast = torch.zeros_like(states[:, 0], requires_grad=True)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from synthbench.training.forms.form import Form
+    from synthbench.training.models.foreign import ForeignMixer
 
 #: The group of entry points by which other packages register models.
 ENTRY_POINTS = "synthbench.models"
@@ -50,7 +51,7 @@ def _backbone(reference: str, **switches: Any) -> Model:
     return Model(f"{_OURS}backbones.{reference}", switches=switches)
 
 
-def _mixer(reference: str, **switches: Any) -> Model:
+def _layer(reference: str, **switches: Any) -> Model:
     return Model(f"{_OURS}backbones.{reference}", "mixer", switches=switches)
 
 
@@ -100,17 +101,17 @@ MODELS: dict[str, Model] = {
     **_with_halting("geometric", attention="geometric-l1"),
     "ndr": _encoder(attention="geometric", copy_gate=True),
     # Sequence layers by name; see the files of `backbones` for their papers.
-    "elman": _mixer("elman:Elman", order="bare", num_layers=1),
-    "gru": _mixer("gru:GRU", order="bare", num_layers=1),
+    "elman": _layer("elman:Elman", order="bare", num_layers=1),
+    "gru": _layer("gru:GRU", order="bare", num_layers=1),
     "causal-transformer": _backbone("transformer:Transformer"),
-    "diagonal": _mixer("diagonal:Diagonal"),
-    "diagonal-signed": _mixer("diagonal:Diagonal", eigenvalues="signed"),
-    "deltanet": _mixer("delta:Delta"),
-    "deltanet-signed": _mixer("delta:Delta", eigenvalues="signed"),
-    "deltaproduct": _mixer("delta:Delta", eigenvalues="signed", steps=2),
+    "diagonal": _layer("diagonal:Diagonal"),
+    "diagonal-signed": _layer("diagonal:Diagonal", eigenvalues="signed"),
+    "deltanet": _layer("delta:Delta"),
+    "deltanet-signed": _layer("delta:Delta", eigenvalues="signed"),
+    "deltaproduct": _layer("delta:Delta", eigenvalues="signed", steps=2),
     "base-convolution": _backbone("convolution:BaseConvolutions"),
-    "stack-rnn": _mixer("stack:StackRNN", order="bare", num_layers=1),
-    "tape-rnn": _mixer("tape:TapeRNN", order="bare", num_layers=1),
+    "stack-rnn": _layer("stack:StackRNN", order="bare", num_layers=1),
+    "tape-rnn": _layer("tape:TapeRNN", order="bare", num_layers=1),
     # Eureka: the reasoning task (A.12) and vision (table 1).
     "parity-softmax": _reasoner(),
     "parity-normsoftmax": _reasoner(attention="normsoftmax", spread="map"),
@@ -235,6 +236,33 @@ def _in_blocks(
 ) -> nn.Module:
     """Our blocks around a mixer; each takes the options that its signature has."""
     from synthbench.training.backbones.block import Mixers
+
+    mixer, others = _mixer(name, model, made, sizes, options)
+    vocabulary = {"vocabulary": sizes["vocabulary"]}
+    return _make(name, functools.partial(Mixers, mixer=mixer), vocabulary, others)
+
+
+def layer_alone(
+    name: str, sizes: Mapping[str, int], options: Mapping[str, Any]
+) -> tuple[Callable[[], ForeignMixer], int]:
+    """A function that makes a layer from elsewhere without our blocks, and its width."""
+    from synthbench.training.backbones.block import Mixers
+
+    model = find_model(name)
+    mixer, others = _mixer(name, model, load(model.reference), sizes, options)
+    width = others.get("d_model", inspect.signature(Mixers).parameters["d_model"].default)
+    return functools.partial(mixer, width), width
+
+
+def _mixer(
+    name: str,
+    model: Model,
+    made: Callable[..., nn.Module],
+    sizes: Mapping[str, int],
+    options: Mapping[str, Any],
+) -> tuple[Callable[..., Any], dict[str, Any]]:
+    """A function that makes a mixer from its width, and the options that belong to our blocks."""
+    from synthbench.training.backbones.block import Mixers
     from synthbench.training.models.foreign import ForeignMixer, make_foreign
     from synthbench.training.models.made_with import (
         parameters_of,
@@ -264,8 +292,7 @@ def _in_blocks(
         given = functools.partial(with_width(made, width), **inputs)
         return ForeignMixer(make_foreign(given, read, own, "width"), made)
 
-    vocabulary = {"vocabulary": sizes["vocabulary"]}
-    return _make(name, functools.partial(Mixers, mixer=mixer), vocabulary, others)
+    return mixer, others
 
 
 def _make(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import os
 import sysconfig
@@ -55,13 +56,18 @@ def line_of(given: Any, method: str = "forward", otherwise: Any = None) -> str:
         The place as it begins an error; empty if neither is the user's.
     """
     for found in (getattr(type(given), method, given), otherwise):
-        try:
-            file, (_, line) = inspect.getsourcefile(found), inspect.getsourcelines(found)
-        except (OSError, TypeError):
-            continue
-        if file is not None and _is_theirs(file):
-            return f"{file}, line {line}, "
+        if place := _place_of(found):
+            return place
     return ""
+
+
+@functools.lru_cache(maxsize=256)  # a class that is loaded again is another object
+def _place_of(found: Any) -> str:
+    try:
+        file, (_, line) = inspect.getsourcefile(found), inspect.getsourcelines(found)
+    except (OSError, TypeError):
+        return ""
+    return f"{file}, line {line}, " if file is not None and _is_theirs(file) else ""
 
 
 def shape_of(given: Any) -> str:

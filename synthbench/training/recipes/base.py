@@ -176,7 +176,7 @@ class Recipe:
                 if name == "heat"
                 else read_value(f"Recipe {name}", given, fields[name])
             )
-        read = {name: _read_option(given) for name, given in options.items()}
+        read = {name: read_option(given) for name, given in options.items()}
         changed = dataclasses.replace(self, **chosen, options={**self.options, **read})
         changed._check()
         return changed
@@ -315,12 +315,12 @@ def _read_heat(given: Any) -> tuple[float, float, float] | None:
     return next(numbers), next(numbers), next(numbers)
 
 
-def _read_option(given: Any) -> Any:
+def read_option(given: Any) -> Any:
     """A model's option; text is read as a number, a truth value, a name, or several of them."""
     if not isinstance(given, str):
         return given
     if "," in given:
-        return tuple(map(_read_option, given.split(",")))
+        return tuple(map(read_option, given.split(",")))
     for read in (int, float):
         try:
             return read(given)

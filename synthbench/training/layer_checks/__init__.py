@@ -1,0 +1,1 @@
+"""Questions about a layer that take seconds and need no training: `check_layer`."""
