@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-#: What marks have in them.
-_CUES = ("answer", "box", "####")
+from synthbench.evaluation.message import lowered
+
 _BOX = re.compile(r"\\(?:boxed|f(?:rame)?box)(?![a-z])\s{0,9}(?P<brace>\{)?")
 _BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
 #: What a box holds without braces: `\boxed7`.
@@ -21,22 +21,27 @@ _UNBRACED = re.compile(r"-?[\w.,]{1,99}")
 _BETWEEN_BOXES = re.compile(
     r"(?:[\s,;$&|→>.-]|\\[,;:!]|\\(?:quad|qquad|to|rightarrow|text|ldots|cdots)\b|[{}]|and|or){0,40}"
 )
-_TAG = re.compile(r"answer(?:(?P<more>\s[^<>\[\]\n]{0,60})?>|\s?\])")
+#: The rest of a tag from "answer" on, and what it begins with.
+_TAG = re.compile(r"answer(?:(?:\s[^<>\[\]\n]{0,60})?>|\s?\])")
 _OPENS = re.compile(r"(?P<open>[<\[]\s?(?P<close>/\s?)?)?(?:final|my|correct)?[ _-]?\Z")
+_OPENING = re.compile(rf"[<\[]\s?(?:final|my|correct)?[ _-]?{_TAG.pattern}|(?<![/_ \w-])answer>")
+_CLOSING = re.compile(r"[<\[]\s?/\s?(?:final|my|correct)?[ _-]?answer|</|\Z")
+#: The most characters of an answer in tags.
+_LONGEST = 10_000
 _IS = re.compile(
     r"""answers?["'*_`)\]]{0,5}
     (?:\s{1,9}(?:to|for|of)\b[^.:=\n]{1,200}?)??
     \s{0,9}(?:[:=：＝]|-{1,2}>|=>|→|⇒|➡
     |\b(?P<verb>(?:is|was|equals|(?:would|should|must|will|can\ only|has\ to)\ be
         |comes?\ (?:out\ )?to|turns\ out\ to\ be)\b\s?:?)
-    |[(\[](?=\s?-?\d)
+    |(?<!\n)(?=[(\[]\s?-?\d)
     |(?P<title>(?=[*_:\#\ \t]{0,9}\n)))""",
     re.VERBOSE,
 )
 #: What a line may have before "answer" if it is a heading.
 _HEADING = re.compile(r"(?:[#*_>\s]|the\s|my\s|final\s|correct\s|short\s){0,20}\Z")
-#: How many marks are looked at that are empty or state nothing, as in "the answer is simple".
-_MOST = 50
+#: How many marks are looked at, with those that state nothing, as in "the answer is simple".
+_MOST = 100
 
 
 class Mark(NamedTuple):
@@ -56,30 +61,16 @@ class Mark(NamedTuple):
     closed: bool = True
 
 
-def last_marks(text: str, small: str) -> Iterator[Mark]:
-    """The marks of a message that are not empty, the last mark first.
-
-    Args:
-        text: the message.
-        small: the message in small letters.
-    """
-    before, left = len(text), _MOST
-    places = [small.rfind(cue) for cue in _CUES]
-    while left and (place := max(places)) >= 0:
-        cue = places.index(place)
-        mark: Mark | None = None
-        if place < before:
-            if cue == 0:
-                mark, before = _answer(text, small, place)
-            elif cue == 1:
-                mark, before = _box(text, small, place)
-            else:
-                mark = _hashes(text, place)
-        places[cue] = small.rfind(_CUES[cue], 0, min(place + len(_CUES[cue]) - 1, before + 5))
-        if mark is not None:
-            left -= 1
-            if mark.text.strip("\"'*`${}.… \n\t"):
-                yield mark
+def last_marks(text: str) -> Iterator[Mark]:
+    """The marks of a part of a message that are not empty, the last mark first."""
+    small, end = lowered(text), len(text)
+    for _ in range(_MOST):
+        places = {small.rfind(cue, 0, end): read for cue, read in _READERS.items()}
+        if (place := max(places)) < 0:
+            return
+        mark, end = places[place](text, small, place)
+        if mark is not None and mark.text.strip("\"'*`${}.… \n\t"):
+            yield mark
 
 
 def _box(text: str, small: str, place: int) -> tuple[Mark | None, int]:
@@ -98,9 +89,8 @@ def _box(text: str, small: str, place: int) -> tuple[Mark | None, int]:
         contents.append(held)
         start = end = begin
         place = small.rfind("box", 0, begin)
-    if not contents:
-        return None, place + 1
-    return Mark(", ".join(reversed(contents)), enclosed=True, closed=closed), start
+    mark = Mark(", ".join(reversed(contents)), enclosed=True, closed=closed)
+    return mark if contents else None, start
 
 
 def _held(text: str, box: re.Match[str], end: int) -> tuple[str, int, bool]:
@@ -116,41 +106,30 @@ def _held(text: str, box: re.Match[str], end: int) -> tuple[str, int, bool]:
     return text[box.end() : end], end, False
 
 
-def _hashes(text: str, place: int) -> Mark | None:
+def _hashes(text: str, small: str, place: int) -> tuple[Mark | None, int]:
     """`#### 7`, at the beginning of a line; a heading if no answer follows."""
-    before = text[max(0, place - 20) : place].rpartition("\n")[2]
-    if before.strip(" \t>*") or text[place + 4 : place + 5] == "#":
-        return None
-    end = text.find("\n", place)
-    return Mark(text[place + 4 : len(text) if end < 0 else end], enclosed=False, settles=False)
+    before = small[max(0, place - 20) : place].rpartition("\n")[2]
+    is_mark = not before.strip(" \t>*") and small[place + 4 : place + 5] != "#"
+    return Mark(text[place + 4 :], enclosed=False, settles=False) if is_mark else None, place
 
 
 def _answer(text: str, small: str, place: int) -> tuple[Mark | None, int]:
     """What is marked by the word "answer", and where the mark begins."""
-    is_closing = small[place - 2 : place + 7] == "</answer>"
-    if is_closing and (opening := small.rfind("<answer>", 0, place)) >= 0:  # as most are
-        inside = small[opening + 8 : place - 2]
-        if not any(map(inside.__contains__, _CUES)):
-            return Mark(text[opening + 8 : place - 2], enclosed=True), opening
     tag, prefix = _TAG.match(small, place), _OPENS.search(small, max(0, place - 12), place)
     if tag is None or prefix is None or not (prefix["open"] or tag[0] == "answer>"):
         return _line(text, small, place), place
+    start = prefix.start()
     if not prefix["close"]:
-        end = text.find("</", tag.end())
-        inner = text[tag.end() : len(text) if end < 0 else end]
-        return Mark(inner, enclosed=end >= 0, closed=end >= 0), prefix.start()
-    other = place
-    while (other := small.rfind("answer", 0, other)) >= 0:
-        if (tag := _TAG.match(small, other, prefix.start())) is None:
-            continue
-        begins = _OPENS.search(small, max(0, other - 12), other)
-        if begins is None or begins["close"]:
-            break
-        if any(map(small[tag.end() : prefix.start()].__contains__, _CUES)):
-            return None, prefix.start()  # what is marked inside comes first
-        return Mark(text[tag.end() : prefix.start()], enclosed=True), begins.start()
-    line = text[: prefix.start()].rstrip().rpartition("\n")[2]
-    return Mark(line.rpartition(">")[2], enclosed=True), prefix.start()
+        end = _CLOSING.search(small, tag.end()).start()  # type: ignore[union-attr]  # matches the end
+        closed = end < len(text)
+        return Mark(text[tag.end() : end], enclosed=True, closed=closed), start
+    opening = _OPENING.search(small, max(0, small.rfind("answer", 0, start) - 12), start)
+    if opening and not any(map(small[opening.end() : start].__contains__, _READERS)):
+        return Mark(text[opening.end() : start], enclosed=True), opening.start()
+    if opening or _OPENING.search(small, max(0, start - _LONGEST), start):
+        return None, start  # a mark inside comes first
+    line = text[:start].rstrip().rpartition("\n")[2]
+    return Mark(line.rpartition(">")[2], enclosed=True), start
 
 
 def _line(text: str, small: str, place: int) -> Mark | None:
@@ -178,3 +157,6 @@ def _json(text: str, start: int) -> str | None:
     if text[end : end + 1].isalnum():
         return None
     return value if isinstance(value, str) else text[start:end]
+
+
+_READERS = {"answer": _answer, "box": _box, "####": _hashes}

@@ -13,7 +13,6 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from typing import NamedTuple
 
 #: Openings and closings of thoughts in special tokens, and the models that write them.
 _IN_TOKENS = (
@@ -32,7 +31,8 @@ _IN_WORDS = (
     (r"^thinking\.\.\.$", r"^\.{3}done thinking\.$"),  # Ollama
     (r"\A\s*analysis(?=we|the|i|let|so|user|need|to|first|it|this)", r"assistantfinal"),  # gpt-oss
 )
-_HERE = ("my thought process:", "my response:", "my reasoning steps:")
+#: Parts of these, by which a text without them is recognised.
+_CUES = ("to=", "thinking.", "assistantfinal", "my thought", "my re")
 #: What closes the thoughts of any model.
 _FINAL = r"<\|begin\|>\s?assistant\s?<\|content\|>|\[begin final response\]"
 #: Names of tags around thoughts. An opening and a closing belong together if they share the stem.
@@ -63,12 +63,11 @@ _USER = re.compile(
 #: A special token that is cut at the end of the text.
 _CUT = re.compile(r"<[|｜][\w▁|｜]{0,40}\Z")
 #: Tags around a whole answer, which say nothing.
-_WRAPPER = re.compile(r"</?(?:response|output|solution|final|conclusion|message|reply|result)>")
-#: A text without all of these has neither thoughts nor special tokens nor such tags.
+_WRAPPER = re.compile(r"</?(?:response|output|solution|final|conclusion|message|reply|result)>", re.I)
+#: A text without anything like a tag has neither thoughts nor special tokens nor wrappers.
 _ANY = re.compile(
-    r"[<\[](?!/?answer>|\d)(?:[|｜<]|/?s>|[be]~|[^<>\[\]\s,]{0,40}?(?:cot|plan|unused|details|end|bos|eo[sdtm]|pad|unk"
-    r"|sep|cls|_of_|_user|_bot|role|turn|channel|inst|system|response|output|solution|final|message"
-    rf"|conclusion|reply|result|{_STEMS.rpartition('|(?<!')[0]}))"
+    r"[<\[◁](?!/?answer>|\d)(?:[|｜]|/?s>|[^\s<>\[\],]{2,60}[>\]▷]|[\w:]{2,40}\s[^<>\[\]]{0,99}>"
+    r"|[be]~|(?:begin|end) final)"
 )
 #: A line that begins another turn or question.
 _TURN = re.compile(
@@ -82,70 +81,44 @@ _TURN = re.compile(
 )
 
 
-class Message(NamedTuple):
-    """The message of a reply.
-
-    Attributes:
-        parts: the text, split before each line that begins another turn or question. A model may
-            restate the question before it answers, and make up further questions afterwards, so
-            the first part that states an answer has the reply's answer.
-        thoughts_unclosed: whether the reply ends within its thoughts, which leaves no message.
-    """
-
-    parts: tuple[str, ...]
-    thoughts_unclosed: bool = False
-
-    @property
-    def text(self) -> str:
-        """The whole message."""
-        return "".join(self.parts)
-
-
 def lowered(text: str) -> str:
     """A text in small letters, each at its position."""
     small = text.lower()
     return small if len(small) == len(text) else "".join(sign.lower()[0] for sign in text)
 
 
-def read_message(text: str) -> Message:
+def read_message(text: str) -> list[str] | None:
     """Find the message in the text of a language model.
 
     Args:
         text: the reply, with or without thoughts and special tokens.
 
+    Returns:
+        The message, split before each line that begins another turn or question. A model may
+        restate the question before it answers, and make up further questions afterwards, so the
+        first part that states an answer has the reply's answer. None if the reply ends within its
+        thoughts, which leaves no message.
+
     Example:
         >>> from synthbench.evaluation.message import read_message
-        >>> read_message("[THINK]Is it 3?[/THINK]Answer: 7</s>").text
-        'Answer: 7'
-        >>> read_message("<reasoning>It gives 7").thoughts_unclosed
+        >>> read_message("[THINK]Is it 3?[/THINK]Answer: 7</s>")
+        ['Answer: 7']
+        >>> read_message("<reasoning>It gives 7") is None
         True
     """
-    parts = message_parts(text)
-    return Message(() if parts is None else tuple(part for part, _ in parts), parts is None)
-
-
-def message_parts(text: str) -> list[tuple[str, str]] | None:
-    """The parts of a message, each also in small letters; None if its thoughts never close."""
     small = lowered(text)
-    in_words = "to=" in small or "thinking." in small or "assistantfinal" in small
-    in_words = in_words or small.startswith("analysis")
-    if "here" in small:
-        in_words = in_words or any(map(small.__contains__, _HERE))
-    has_tags = small.count("<") > small.count("<answer>") + small.count("</answer>")
-    has_tags = has_tags or "[" in small or "◁" in small
-    if in_words or (has_tags and ("◁" in small or _ANY.search(small))):
+    in_words = small.startswith("analysis") or any(map(small.__contains__, _CUES))
+    tags = small.count("<") - small.count("<answer>") - small.count("</answer>")
+    if in_words or ((tags or "[" in small or "◁" in small) and _ANY.search(small)):
         spans = _spans(small, _events(in_words))
         if spans is None:
             return None
-        text = "\n".join(text[start:end] for start, end in spans)
-        text = re.sub(_WRAPPER.pattern, "\n", text, flags=re.IGNORECASE)
+        text = _WRAPPER.sub("\n", "\n".join(text[start:end] for start, end in spans))
         small = lowered(text)
     starts = [turn.start() for turn in _TURN.finditer(small)]
     if not starts:
-        return [(text, small)]
-    pairs = itertools.pairwise([0, *starts, len(text)])
-    parts = ((text[start:end], small[start:end]) for start, end in pairs)
-    return [part for part in parts if part[0].strip()]
+        return [text]
+    return [text[start:end] for start, end in itertools.pairwise([0, *starts, len(text)])]
 
 
 @functools.cache

@@ -33,6 +33,6 @@ class Replies:
         if truncated:
             self.truncated.append(name)
         answer = find_answer(task, reply, row, truncated=truncated)
-        if answer is None and read_message(reply).thoughts_unclosed:
+        if answer is None and read_message(reply) is None:
             self.thoughts_unclosed.append(name)
         return answer

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from synthbench.evaluation.mark import last_marks
-from synthbench.evaluation.message import message_parts
+from synthbench.evaluation.message import read_message
 from synthbench.evaluation.plain import plain
 
 #: How a text is marked: it is all that a mark encloses; it is behind a mark; it has none.
@@ -74,8 +74,8 @@ def read_answer(text: str, read: Reader, truncated: bool = False) -> Any:
         read: reads a value.
         truncated: whether the reply stopped at the limit of tokens, so that only marks count.
     """
-    for part, small in message_parts(text) or ():
-        for mark in last_marks(part, small):
+    for part in read_message(text) or ():
+        for mark in last_marks(part):
             if mark.closed or not truncated:
                 value = read(mark.text, ENCLOSED if mark.enclosed else BEHIND)
                 if value is not None or mark.settles:

@@ -140,7 +140,7 @@ class AskReport:
             unread=tuple(unread),
             truncated=sum(one is not None and one.truncated for one in texts.values()),
             thoughts_unclosed=sum(
-                one is not None and read_message(one).thoughts_unclosed for one in texts.values()
+                one is not None and read_message(one) is None for one in texts.values()
             ),
             prompt_tokens=_sum(reply.prompt_tokens for reply in used),
             completion_tokens=_sum(reply.completion_tokens for reply in used),

@@ -149,7 +149,7 @@ def _judged(task: Task, row: Mapping[str, Any], output: ModelOutput) -> Score:
         metadata={
             "unread": unread,
             "truncated": completion.truncated,
-            "thoughts_unclosed": read_message(completion).thoughts_unclosed,
+            "thoughts_unclosed": read_message(completion) is None,
         },
     )
 

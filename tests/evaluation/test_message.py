@@ -49,7 +49,7 @@ ENDS = [
 
 
 def unwrapped(text):
-    return read_message(text).text.strip()
+    return "".join(read_message(text)).strip()
 
 
 @pytest.mark.parametrize("form", THOUGHTS)
@@ -57,14 +57,11 @@ def test_thoughts_are_left_out_whoever_wrote_them(form):
     for thought in ("Answer: 3?", "Is it 3?\n\nQuestion: again\nUser: so 3.", "\\boxed{3}", ""):
         for end in ENDS:
             assert unwrapped(form.format(t=thought, m="Answer: 7") + end) == "Answer: 7", end
-            assert not read_message(form.format(t=thought, m="Answer: 7") + end).thoughts_unclosed
 
 
 @pytest.mark.parametrize("form", THOUGHTS)
 def test_thoughts_that_never_close_leave_no_message(form):
-    message = read_message(form.partition("{t}")[0] + "So far it gives\n\nAnswer: 7")
-    assert message.thoughts_unclosed
-    assert message.parts == ()
+    assert read_message(form.partition("{t}")[0] + "So far it gives\n\nAnswer: 7") is None
 
 
 @pytest.mark.parametrize("form", THOUGHTS[:-1])
