@@ -16,7 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from synthbench.evaluation.value import Reader, read_answer, reader, where_asked
+from synthbench.evaluation.value import Reader, read_answer, reader
 from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.column import Column
 from synthbench.tasks.registry import as_task
@@ -48,11 +48,12 @@ def find_answer(
         >>> find_answer(task, "The answer is 7 or 8.") is None
         True
     """
-    column = task.answer
-    read = _reader(column, getattr(task, "is_checked", False))
+    column, checked = task.answer, getattr(task, "is_checked", False)
     if (ignored := column.ignored) is not None and row and row.get(LABEL) is not None:
-        tokens = column.read(row[LABEL], None) or ""
-        read = where_asked(read, tokens, ignored, column.vocabulary.separator)  # type: ignore[union-attr]
+        label = column.read(row[LABEL], None) or ""
+        read = reader(**kind_of(column, checked), label=label, ignored=ignored)
+    else:
+        read = _reader(column, checked)
     return read_answer(text, read, truncated)
 
 

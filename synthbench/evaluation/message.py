@@ -47,7 +47,7 @@ _TAG = (
 )
 _ENDS = re.compile(r"(?<![^\W_])(?:end|stop|close|suffix)(?![^\W_])|^.[|｜]?/")
 #: Special tokens, which end the turn outside of thoughts.
-_SPECIAL = re.compile(
+_SPECIAL = (
     r"[<\[](?:[|｜][^<>\n]{1,60}[|｜]>|/?s>|/?(?:\w{1,9}:)?(?:bos|eos|pad|eod|eot|eom|unk|sep|cls"
     r"|endoftext|(?:start|end)_of_(?:turn|text|sentence|message|utterance)|_(?:user|bot|end)|role)>"
     r"|\|?(?:turn|channel)\|?>|<?/?sys>>?|[be]~\["
@@ -56,14 +56,15 @@ _SPECIAL = re.compile(
 #: The model's role, behind a special token that begins its turn.
 _ROLE = re.compile(r"\s*(?:assistant|model|bot|gpt|final|response\b(?=<))\b[ \t]*:?")
 #: The token that begins a turn of the user.
-_USER = re.compile(
-    r"<[|｜][^<>\n]{0,30}(?:user|human)|[|｜]>\s*(?:user|human)\b|(?:_of_turn|\|turn)>\s*user\b"
-    r"|\[inst\]"
-)
+_USER = re.compile(r"[<\[][^<>\n]{0,60}?(?:[>\]]\s*)?(?:user|human|inst)\b")
+#: Around an opening that is only mentioned.
+_MENTION = re.compile(r"(?:[\w,] |[`'\"(])\Z"), re.compile(r"[`'\").,]| \w")
 #: A special token that is cut at the end of the text.
 _CUT = re.compile(r"<[|｜][\w▁|｜]{0,40}\Z")
 #: Tags around a whole answer, which say nothing.
-_WRAPPER = re.compile(r"</?(?:response|output|solution|final|conclusion|message|reply|result)>", re.I)
+_WRAPPER = re.compile(
+    r"</?(?:response|output|solution|final|conclusion|message|reply|result)>", re.I
+)
 #: A text without anything like a tag has neither thoughts nor special tokens nor wrappers.
 _ANY = re.compile(
     r"[<\[◁](?!/?answer>|\d)(?:[|｜]|/?s>|[^\s<>\[\],]{2,60}[>\]▷]|[\w:]{2,40}\s[^<>\[\]]{0,99}>"
@@ -123,61 +124,62 @@ def read_message(text: str) -> list[str] | None:
 
 @functools.cache
 def _events(in_words: bool) -> re.Pattern[str]:
-    """Openings and closings of thoughts, with `in_words` also those of words."""
+    """Openings and closings of thoughts, with `in_words` also those of words; special tokens."""
     pairs = (*_IN_TOKENS, *_IN_WORDS) if in_words else _IN_TOKENS
     opened = (rf"(?P<open{number}>{opening})" for number, (opening, _) in enumerate(pairs))
     closed = (rf"(?P<close{number}>{closing})" for number, (_, closing) in enumerate(pairs))
+    patterns = (*opened, *closed, f"(?P<close>{_FINAL})", _TAG, f"(?P<special>{_SPECIAL})")
     first = "" if in_words else r"(?=[<\[◁])"
-    patterns = [*opened, *closed, f"(?P<final>{_FINAL})", _TAG]
     return re.compile(f"{first}(?:{'|'.join(patterns)})", re.MULTILINE)
+
+
+def _kind(event: re.Match[str]) -> tuple[str, str]:
+    """`open`, `close`, `special` or "", and what an opening and its closing have in common."""
+    group = event.lastgroup or ""
+    if group not in ("tag", "stem"):
+        kind = group.rstrip("0123456789")
+        return kind, group.removeprefix(kind)
+    tag, stem = event[0], event["stem"]
+    is_text = tag[0] == "[" and (stem not in ("think", "thought") or " " in tag)
+    return "" if is_text or tag.endswith("/>") else "close" if _ENDS.search(tag) else "open", stem
 
 
 def _spans(small: str, events: re.Pattern[str]) -> list[tuple[int, int]] | None:
     """Where a text is outside of thoughts, up to the end of the turn; None if they never close."""
     spans: list[tuple[int, int]] = []
-    start, thought = 0, ""
+    opened, start, thought, ended = 0, 0, "", False
     for event in events.finditer(small):
-        key, closes = _key(event)
-        if not key:
-            continue
+        kind, key = _kind(event)
+        begin, end = event.span()
         if thought:
-            if closes and key in (thought, "final"):
-                start, thought = event.end(), ""
-            continue
-        if event[0] == "</details>":  # of other details
-            continue
-        if closes:  # the chat template has put the opening into the prompt
-            if _USER.search(small, start, event.start()):
-                break
+            if kind == "close" and key in (thought, ""):
+                start, thought = end, ""
+        elif kind == "special":
+            if spans or small[start:begin].strip():
+                if not ended:
+                    spans.append((start, begin))
+                ended = True
+                if _USER.match(small, begin):
+                    break
+            else:
+                role = _ROLE.match(small, end)
+                start = role.end() if role else end
+        elif kind == "close" and event[0] != "</details>":  # the prompt has the opening
             spans.clear()
-        elif _add(spans, small, start, event.start()):
-            return spans
-        start, thought = event.end(), "" if closes else key
+            start, ended = end, False
+        elif kind == "open":
+            if ended:
+                break
+            if small[start:begin].strip():
+                spans.append((start, begin))
+            opened, start, thought = begin, end, key
     if thought:
-        return None
-    _add(spans, small, start, len(small))
+        before, behind = _MENTION
+        is_mentioned = before.search(small, max(0, opened - 2), opened) and behind.match(
+            small, start
+        )
+        return spans if is_mentioned else None
+    if not ended and small[start:].strip():
+        cut = _CUT.search(small, max(start, len(small) - 50))
+        spans.append((start, cut.start() if cut else len(small)))
     return spans
-
-
-def _key(event: re.Match[str]) -> tuple[str, bool]:
-    """What an opening and a closing have in common, "" for other tags, and whether it closes."""
-    group = event.lastgroup or ""
-    if group not in ("tag", "stem"):
-        return group[-2:].strip("en") if group != "final" else group, not group.startswith("open")
-    tag, stem = event[0], event["stem"]
-    is_text = tag[0] == "[" and (stem not in ("think", "thought") or " " in tag)
-    return "" if is_text or tag.endswith("/>") else stem, _ENDS.search(tag) is not None
-
-
-def _add(spans: list[tuple[int, int]], small: str, start: int, end: int) -> bool:
-    """Add a span of the message up to the end of the turn, and return whether it ends there."""
-    for special in _SPECIAL.finditer(small, start, end):
-        if spans or small[start : special.start()].strip():
-            spans.append((start, special.start()))
-            return True
-        role = _ROLE.match(small, special.end(), end)
-        start = role.end() if role else special.end()
-    if small[start:end].strip():
-        cut = _CUT.search(small, max(start, end - 50), end)
-        spans.append((start, cut.start() if cut else end))
-    return False

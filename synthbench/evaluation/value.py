@@ -61,7 +61,7 @@ _CLAUSE = re.compile(
 #: A line without anything but markup.
 _MARKUP = re.compile(r"[\s*`$]*|\s*(?:\\[\[(\])]|```.*|-{3,}|\{)\s*")
 _BULLET = re.compile(
-    r"\A[ \t]*(?:[-*•>#]+|\(?\d{1,4}[.):]|\(\d{1,4}\)|(?:a|ans|answer|assistant)\s?:)\s+", re.I
+    r"\A[ \t*_`$]*(?:[-*•>#]+|\(?\d{1,4}[.):]|\(\d{1,4}\)|(?:a|ans|answer|assistant)\s?:)\s+", re.I
 )
 _NUMERIC = re.compile(r"[\s\d.,;|()\[\]eE+:*`$-]*")
 
@@ -85,7 +85,9 @@ def read_answer(text: str, read: Reader, truncated: bool = False) -> Any:
     return None
 
 
-def reader(kind: str, names: Iterable[str] = (), separator: str = " ") -> Reader:
+def reader(
+    kind: str, names: Iterable[str] = (), separator: str = " ", label: str = "", ignored: str = ""
+) -> Reader:
     """The reader for a kind of label.
 
     Args:
@@ -94,6 +96,9 @@ def reader(kind: str, names: Iterable[str] = (), separator: str = " ") -> Reader
             or `checked` (any text as it is) and `checked sequence`, for a check that parses it.
         names: the names of the classes, or the tokens.
         separator: the text between two tokens of a sequence.
+        label: a sequence, of which only the positions of ignored tokens are used: any word counts
+            there.
+        ignored: this token.
     """
     names = tuple(names)
     match kind:
@@ -105,26 +110,14 @@ def reader(kind: str, names: Iterable[str] = (), separator: str = " ") -> Reader
             return functools.partial(_numbers, kind == "lists")
         case "text" | "checked":
             return _text if kind == "text" else _checked
-    signs = dict.fromkeys((ord(sign) for sign in ",;|[](){}\"'`*$→<>" if sign not in names), " ")
-    read = functools.partial(_sequence, frozenset(names), signs, separator)
-    return read if kind == "sequence" else lambda text, how: read(text, how) or _checked(text, how)
-
-
-def where_asked(read: Reader, label: str, ignored: str, separator: str = " ") -> Reader:
-    """A reader of sequences with any words at the positions where a label has the ignored token."""
-    right = label.split(separator) if separator else [*label]
-
-    def read_words(text: str, mode: str) -> Any:
-        if (value := read(text, mode)) is not None:
-            return value
-        lines = [line for line in text.splitlines() if line.strip(" *`$")] or [""]
-        words = lines[-1 if mode == ALONE else 0].split()
-        words = [word.strip("[](){},;|\"'`*$") or word for word in words]
-        pairs = itertools.zip_longest(right, words, fillvalue="")
-        words = [ignored if token == ignored and word else word for token, word in pairs]
-        return read(separator.join(words), ENCLOSED) if len(words) == len(right) else None
-
-    return read_words
+    signs = dict.fromkeys((ord(sign) for sign in ",;|[](){}\"'`*$→<>&" if sign not in names), " ")
+    words = (label.split(separator) if separator else [*label]) if ignored else []
+    unasked = {place for place, word in enumerate(words) if word == ignored}
+    tokens = functools.partial(_tokens, frozenset(names), signs, (len(words), unasked, ignored))
+    read = functools.partial(_sequence, tokens, separator)
+    if kind == "sequence":
+        return read
+    return lambda text, mode: read(text, mode) or _checked(text, mode)
 
 
 def _single(read: Callable[[str, str], str | None], text: str, mode: str) -> str | None:
@@ -224,7 +217,7 @@ def _forms(names: tuple[str, ...]) -> dict[str, str]:
 
 
 def _sequence(
-    known: frozenset[str], signs: dict[int, str], separator: str, text: str, mode: str
+    tokens: Callable[[str], list[str]], separator: str, text: str, mode: str
 ) -> str | None:
     """The tokens of all lines, of the first lines behind a mark, or of the last lines."""
     found: list[list[str]] = []
@@ -233,9 +226,9 @@ def _sequence(
         if not line.strip(" \t*_`$") or line.lstrip().startswith("```"):
             blank = bool(found)
             continue
-        words = _tokens(known, signs, line)
+        words = tokens(line)
         if not words and mode == BEHIND and not found:
-            return separator.join(_tokens(known, signs, _CLAUSE.split(line, maxsplit=1)[0])) or None
+            return separator.join(tokens(_CLAUSE.split(line, maxsplit=1)[0])) or None
         if not words or (blank and len(words) + len(found[-1]) > 2):
             break
         found.append(words)
@@ -248,17 +241,20 @@ def _sequence(
     return separator.join(itertools.chain.from_iterable(found)) or None
 
 
-def _tokens(known: frozenset[str], signs: dict[int, str], line: str) -> list[str]:
-    """The tokens of a line; none if it has anything else."""
+def _tokens(
+    known: frozenset[str], signs: dict[int, str], label: tuple[int, set[int], str], line: str
+) -> list[str]:
+    """The tokens of a line; none if it has anything else at a position that is asked."""
+    length, unasked, ignored = label
     for text in dict.fromkeys((line, _BULLET.sub("", line))):
-        if (words := text.split()) and {*words} <= known:
-            return words
         piece = re.sub(r"[-=]{1,9}>", " ", plain(text)).strip(" .!:\t")
         piece = piece if "=" in known else piece.rpartition("=")[2]
         if "," in piece:
             piece = re.sub(r",?\sand\s", " ", piece)
         words = piece.translate(signs).split()
-        for parts in (words, [*"".join(words)]):
+        for parts in (text.split(), words, [*"".join(words)]):
+            if len(parts) == length:
+                parts = [ignored if at in unasked else part for at, part in enumerate(parts)]
             if parts and {*parts} <= known:
                 return parts
     return []
