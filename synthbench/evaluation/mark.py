@@ -38,6 +38,12 @@ _IS = re.compile(
     |(?P<title>(?=[*_:\#\ \t]{0,9}\n)))""",
     re.VERBOSE,
 )
+#: What says before "the answer is 7" that it is not, or perhaps not.
+_DENIED = re.compile(
+    r"(?:(?<!no )(?<!without )\b(?:doubt|deny|whether|if|unless|unlikely|impossible|false|wrong)"
+    r"|(?:\bnot|\bnever|n't|n’t)(?: (?:true|sure|certain|clear|likely|correct|the case|think|believe"
+    r"|say|mean|know))?)(?:,? (?:that|if|whether|the|my|your|final|correct|right))* \Z"
+)
 #: What a line may have before "answer" if it is a heading.
 _HEADING = re.compile(r"(?:[#*_>\s]|the\s|my\s|final\s|correct\s|short\s){0,20}\Z")
 #: How many marks are looked at, with those that state nothing, as in "the answer is simple".
@@ -136,6 +142,8 @@ def _line(text: str, small: str, place: int) -> Mark | None:
     """An answer behind "Answer:" or "the answer is", also in JSON."""
     said = _IS.match(small, place)
     if said is None or small[place - 1 : place].isalpha():
+        return None
+    if said["verb"] and _DENIED.search(small, max(0, place - 60), place):
         return None
     if said["title"] is not None:
         start = text.rfind("\n", 0, place) + 1

@@ -13,6 +13,7 @@ _HIDDEN = re.compile(
     r"\\fcolorbox\s?\{[^{}]{0,99}\}\s?\{[^{}]{0,99}\}"
     r"|\\(?:textcolor|color|colorbox)\s?(?:\[[^\[\]{}]{0,40}\]\s?)?\{[^{}]{0,99}\}"
     r"|\\(?:[hv]?phantom|[hv]space|label|tag)\*?\s?\{[^{}]{0,999}\}"
+    r"|\\(?:begin|end)\s?\{(?:[bpvBV]?matrix|array)\}(?:\{[lcr| ]*\})?"
 )
 #: Commands as signs; any other is a word, which no value has.
 _SIGNS = {
@@ -20,7 +21,7 @@ _SIGNS = {
     **dict.fromkeys(("to", "rightarrow", "Rightarrow", "implies", "mapsto"), "→"),
     **{"equiv": "≡", "cong": "≡", "approx": "≈", "pm": "±", "therefore": "∴", "circ": "°"},
     **dict.fromkeys(("mod", "bmod", "pmod"), " mod "),
-    **dict.fromkeys((*",;:! \n\\", "quad", "qquad", "thinspace"), " "),
+    **dict.fromkeys((*",;:! \n\\[]()", "quad", "qquad", "thinspace"), " "),
     **dict.fromkeys(("lbrack", "lparen", "{"), "("),
     **dict.fromkeys(("rbrack", "rparen", "}"), ")"),
     **{sign: sign for sign in "%$#_&"},

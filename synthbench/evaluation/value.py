@@ -122,22 +122,14 @@ def reader(
 
 def _single(read: Callable[[str, str], str | None], text: str, mode: str) -> str | None:
     """One value: of the first line behind a mark, of the last line, or of all that is enclosed."""
-    alone = text.strip()
-    if alone.isdecimal() and alone.isascii():  # as most are
-        return read(alone, mode)
     lines = [line for line in text.splitlines() if not _MARKUP.fullmatch(line)]
     lines = lines if mode == ENCLOSED else lines[:1] if mode == BEHIND else lines[-1:]
-    beside = mode == BEHIND and text.lstrip(" *_").startswith(
-        lines[0].lstrip(" *_") if lines else ""
-    )
     values = set()
     for line in map(plain, lines):
         if mode == BEHIND:
             line = _CLAUSE.split(line.lstrip(" \t*`:"), maxsplit=1)[0]
-        value = read(line, mode)
-        if value is None and not beside:
-            value = read(_BULLET.sub("", line), mode)
-        if value is not None or any(map(str.isalpha, line)) or len(lines) == 1:
+        value = read(line, mode) or read(_BULLET.sub("", line), mode)
+        if value or any(map(str.isalpha, line)) or len(lines) == 1:
             values.add(value)
     return values.pop() if len(values) == 1 else None
 
@@ -187,18 +179,17 @@ def _whole(written: str, apart: bool) -> str | None:
 
 def _name(names: tuple[str, ...], forms: dict[str, str], text: str, mode: str) -> str | None:
     """The name of a class, or a part of it that no other class has."""
-    for edges in ("\"'`* \t", _EDGES + ".", _EDGES + ".()[]"):
-        if text.strip(edges) in names:
-            return text.strip(edges)
-    text = _EQUALS.split(text)[-1].strip(_EDGES + ".()[]")
-    if mode != ALONE and (lead := _LEAD.match(text)):
-        text = text[lead.end() :]
-    text = re.sub(r"\A(?:an?|the)\s", "", text, flags=re.IGNORECASE)
-    if len({*map(len, names)}) == 1 and re.fullmatch(r"\d(?:[ ,|-]{1,2}\d)+", text):
-        text = re.sub(r"\D", "", text)
-    text = text if text in names else _folded(text)
-    found = (forms.get(text.removesuffix(ending)) for ending in ("", "s", "es"))
-    return text if text in names else next(filter(None, found), None)
+    last = _EQUALS.split(text)[-1].strip(_EDGES + ".()[]")
+    if mode != ALONE and (lead := _LEAD.match(last)):
+        last = last[lead.end() :]
+    last = re.sub(r"\A(?:an?|the)\s", "", last, flags=re.IGNORECASE)
+    if len({*map(len, names)}) == 1 and re.fullmatch(r"\d(?:[ ,|-]{1,2}\d)+", last):
+        last = re.sub(r"\D", "", last)
+    edges = ("\"'`* \t", _EDGES + ".", _EDGES + ".()[]")
+    exact = [form for form in (*map(text.strip, edges), last) if form in names]
+    form = _folded(last)
+    parts = (forms.get(form.removesuffix(ending)) for ending in ("", "s", "es"))
+    return next(filter(None, (*exact, *parts)), None)
 
 
 def _folded(form: str) -> str:
@@ -301,7 +292,7 @@ def _text(text: str, mode: str) -> str | None:
     edges = " \t\r\n*_`$\"'“”‘’"
     lines = [line for line in text.splitlines() if line.strip(edges + "{}")]
     line = lines[-1 if mode == ALONE else 0] if lines else ""
-    line = re.sub(r"\\(?:text|math)\w{0,9}\{|\}", "", line)
+    line = re.sub(r"\\(?:(?:text|math)\w{0,9}\{|[\[\]()])|\}", "", line)
     return line.strip(edges).removesuffix(".").strip(edges) or None
 
 
