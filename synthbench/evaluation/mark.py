@@ -41,8 +41,8 @@ _IS = re.compile(
 #: What says before "the answer is 7" that it is not, or perhaps not.
 _DENIED = re.compile(
     r"(?:(?<!no )(?<!without )\b(?:doubt|deny|whether|if|unless|unlikely|impossible|false|wrong)"
-    r"|(?:\bnot|\bnever|n't|n’t)(?: (?:true|sure|certain|clear|likely|correct|the case|think|believe"
-    r"|say|mean|know))?)(?:,? (?:that|if|whether|the|my|your|final|correct|right))* \Z"
+    r"|(?:\bnot|\bnever|n't|n’t)(?: (?:true|sure|certain|clear|likely|correct|the case|think"
+    r"|believe|say|mean|know))?)(?: (?:that|if|whether|the|my|your|final|correct|right))* \Z"
 )
 #: What a line may have before "answer" if it is a heading.
 _HEADING = re.compile(r"(?:[#*_>\s]|the\s|my\s|final\s|correct\s|short\s){0,20}\Z")

@@ -31,8 +31,6 @@ _IN_WORDS = (
     (r"^thinking\.\.\.$", r"^\.{3}done thinking\.$"),  # Ollama
     (r"\A\s*analysis(?=we|the|i|let|so|user|need|to|first|it|this)", r"assistantfinal"),  # gpt-oss
 )
-#: Parts of these, by which a text without them is recognised.
-_CUES = ("to=", "thinking.", "assistantfinal", "my thought", "my re")
 #: What closes the thoughts of any model.
 _FINAL = r"<\|begin\|>\s?assistant\s?<\|content\|>|\[begin final response\]"
 #: Names of tags around thoughts. An opening and a closing belong together if they share the stem.
@@ -108,7 +106,8 @@ def read_message(text: str) -> list[str] | None:
         True
     """
     small = lowered(text)
-    in_words = small.startswith("analysis") or any(map(small.__contains__, _CUES))
+    in_words = "to=" in small or "my thought" in small or "my re" in small or "thinking." in small
+    in_words = in_words or "assistantfinal" in small or small.startswith("analysis")
     tags = small.count("<") - small.count("<answer>") - small.count("</answer>")
     if in_words or ((tags or "[" in small or "◁" in small) and _ANY.search(small)):
         spans = _spans(small, _events(in_words))

@@ -76,7 +76,7 @@ NOT_READ: dict[str, list[str]] = {
         "6. Actually, it is 6.",
         "6. Wait... yes, 6.", "No, 7 is right.", "Actually, it's 7.", "Wait, 7.", "Hmm, 7.",
         "Sorry, 7.", "No idea. Maybe 6.", "it can't be 6, so it is 7", "nothing but 6",
-        "none but 6", 
+        "none but 6",
         "\\begin{align} 50 + 8 &= 58 \\\\ 58 \\bmod 10 &= 8 \\end{align}", "58 mod 10 is 8",
         "58 reduced modulo 10 is 8.", "The remainder is 8.", "remainder 8", "58 = 5 × 10 + 8, so 8",
         "8 ≡ 58 (mod 10)", "eight (8)", "８です", "答えは8。", "答案是8！", "答案：「8」",

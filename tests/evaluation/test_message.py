@@ -64,6 +64,15 @@ def test_thoughts_that_never_close_leave_no_message(form):
     assert read_message(form.partition("{t}")[0] + "So far it gives\n\nAnswer: 7") is None
 
 
+@pytest.mark.parametrize("opening", ["<think>", "[THINK]", "◁think▷", "<|begin_of_thought|>"])
+def test_an_opening_that_is_only_mentioned_ends_the_message(opening):
+    for text in ("I used no {} tag.", "(There is no `{}` block.)", 'I left out "{}", as asked.'):
+        assert unwrapped(f"Answer: 7. {text.format(opening)} 3").startswith("Answer: 7. ")
+        assert "3" not in unwrapped(f"Answer: 7. {text.format(opening)} 3")
+    for text in ("{}It gives 7", "Answer: 7\n{}\nOr 3?", "Answer: 7.{}", "Okay. {} Answer: 7"):
+        assert read_message(text.format(opening)) is None
+
+
 @pytest.mark.parametrize("form", THOUGHTS[:-1])
 def test_a_closing_without_an_opening_leaves_what_follows(form):
     # A chat template has put the opening into the prompt.

@@ -55,14 +55,18 @@ SETTLED = [
     "The answer is {a}, not {b}.", "The wrong result would be {b}. The answer is {a}.",
     "No doubt the answer is {a}.", "```\n{a}\n```", "<answer>{b}</answer> <answer>{a}</answer>",
     "I don't think it is hard. The answer is {a}.", "I doubt it is {b}. The answer is {a}.",
-    "I do believe that the answer is {a}.", "If it is even, it is {b}; here the answer is {a}.",
+    "I do believe that the answer is {a}.", "There is no doubt that the answer is {a}.",
+    "It is not hard to see that the answer is {a}.", "If I am not wrong, the answer is {a}.",
+    "If it is even, it is {b}; here the answer is {a}.",
 ]  # fmt: skip
 
 #: Texts that do not say that {a} is the answer.
 DENIALS = [
     "I don't think it is {a}.", "I doubt it's {a}", "The answer is not {a}.",
     "The answer is ≠ {a}", "\\boxed{{\\neq {a}}}", "So it gives {a}.", "Is it {a}?",
-    "<answer>Not {a}</answer>", "Answer: unknown, but not {a}",
+    "<answer>Not {a}</answer>", "Answer: unknown, but not {a}", "I doubt that the answer is {a}.",
+    "I don't think the answer is {a}.", "It is not true that the final answer is {a}.",
+    "I wonder whether the answer is {a}.", "I'm not sure if the answer is {a}.",
 ]  # fmt: skip
 
 
