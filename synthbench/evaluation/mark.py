@@ -15,7 +15,7 @@ from synthbench.evaluation.message import lowered
 
 _BOX = re.compile(r"\\(?:boxed|f(?:rame)?box)(?![a-z])\s{0,9}(?P<brace>\{)?")
 _BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
-#: What a box holds without braces: `\boxed7`.
+#: The content of a box without braces: `\boxed7`.
 _UNBRACED = re.compile(r"-?[\w.,]{1,99}")
 #: Between two boxes of which each has a part of the answer, or another answer.
 _BETWEEN_BOXES = re.compile(
@@ -38,13 +38,13 @@ _IS = re.compile(
     |(?P<title>(?=[*_:\#\ \t]{0,9}\n)))""",
     re.VERBOSE,
 )
-#: What says before "the answer is 7" that it is not, or perhaps not.
+#: Words before "the answer is 7" that deny or doubt it.
 _DENIED = re.compile(
     r"(?:(?<!no )(?<!without )\b(?:doubt|deny|whether|if|unless|unlikely|impossible|false|wrong)"
     r"|(?:\bnot|\bnever|n't|n’t)(?: (?:true|sure|certain|clear|likely|correct|the case|think"
     r"|believe|say|mean|know))?)(?: (?:that|if|whether|the|my|your|final|correct|right))* \Z"
 )
-#: What a line may have before "answer" if it is a heading.
+#: The text before "answer" in a heading.
 _HEADING = re.compile(r"(?:[#*_>\s]|the\s|my\s|final\s|correct\s|short\s){0,20}\Z")
 #: How many marks are looked at, with those that state nothing, as in "the answer is simple".
 _MOST = 100
@@ -120,7 +120,7 @@ def _hashes(text: str, small: str, place: int) -> tuple[Mark | None, int]:
 
 
 def _answer(text: str, small: str, place: int) -> tuple[Mark | None, int]:
-    """What is marked by the word "answer", and where the mark begins."""
+    """The mark that the word "answer" makes, and where it begins."""
     tag, prefix = _TAG.match(small, place), _OPENS.search(small, max(0, place - 12), place)
     if tag is None or prefix is None or not (prefix["open"] or tag[0] == "answer>"):
         return _line(text, small, place), place

@@ -123,7 +123,7 @@ def read_message(text: str) -> list[str] | None:
 
 @functools.cache
 def _events(in_words: bool) -> re.Pattern[str]:
-    """Openings and closings of thoughts, with `in_words` also those of words; special tokens."""
+    """Special tokens, openings and closings of thoughts, with `in_words` also those of words."""
     pairs = (*_IN_TOKENS, *_IN_WORDS) if in_words else _IN_TOKENS
     opened = (rf"(?P<open{number}>{opening})" for number, (opening, _) in enumerate(pairs))
     closed = (rf"(?P<close{number}>{closing})" for number, (_, closing) in enumerate(pairs))
