@@ -39,6 +39,11 @@ IMAGELESS = [
 ONE_EACH = [(name, variant) for name, variant in IMAGELESS if variant == make_task(name).variant]
 
 
+def is_free_text(name):
+    """True if a task's labels are free text, which no form of tokens has."""
+    return make_task(name).vocabulary is not None and not make_task(name).forms
+
+
 def first_fast(cases):
     """Cases `(name, variant, ...)` as parameters of tests; only a task's first variant is fast.
 

@@ -33,30 +33,30 @@ from synthbench.tasks.registry import list_tasks, task_class
 
 
 def register(tasks: Sequence[str] | None = None) -> list[str]:
-    """Let reasoning-gym know tasks under their names; each process needs this call once.
+    """Register tasks in reasoning-gym; each process needs this call once.
 
     Args:
         tasks: names of tasks of text; default: all that there are.
 
     Returns:
-        The names.
+        The names of the datasets: those of the tasks, with `synthbench_` before a name that
+        another dataset of reasoning-gym has, such as `synthbench_countdown`.
 
     Raises:
-        UsageError: an unknown name, a task whose rows are not texts with one right answer, or a
-            name that another dataset of reasoning-gym has.
+        UsageError: an unknown name, or a task whose rows are not texts with right answers.
     """
     if tasks is None:
         tasks = [name for name in list_tasks() if why_not_text(registry.task(name)) is None]
+    names = {}
     for name in tasks:
         if (reason := why_not_text(registry.task(name))) is not None:
             raise UsageError(f"Task {name!r} is not for reasoning-gym: {reason}.")
         known = DATASETS.get(name, (SynthbenchDataset, None))[0]
-        if not issubclass(known, SynthbenchDataset):
-            raise UsageError(f"reasoning-gym has another dataset of the name {name!r}.")
-    for name in tasks:
+        names[name] = name if issubclass(known, SynthbenchDataset) else f"synthbench_{name}"
+    for task, name in names.items():
         if name not in DATASETS:
-            register_dataset(name, SynthbenchDataset, _config_of(name))
-    return list(tasks)
+            register_dataset(name, SynthbenchDataset, _config_of(task))
+    return list(names.values())
 
 
 @dataclasses.dataclass

@@ -17,13 +17,14 @@ from synthbench.tasks.base import TextTask
 from synthbench.tasks.registry import list_tasks, task_class
 from synthbench.tasks.registry import task as make_task
 from tests.making import files, names
+from tests.support import is_free_text
 
 Tiny = Callable[[str], Path]
 
 #: Which formats take the rows of which tasks.
 TEXTS = {name for name in list_tasks() if issubclass(task_class(name), TextTask)}
 #: Tasks whose labels are free text, which cannot be tensors.
-FREE = {name for name in TEXTS if not make_task(name).forms}
+FREE = set(filter(is_free_text, TEXTS))
 ALLOWED = {
     name: [
         form

@@ -189,10 +189,10 @@ def test_workers_send_no_python_objects(name, variant, monkeypatch):
         first(stream(task, split=split, batch_size=40, workers=count), 2) for count in (1, 2)
     )
     assert_same(alone, near)
-    if task.vocabulary is not None:
+    if task.forms:
         first(synthbench.tokens(task, split=split, batch_size=40, workers=2), 1)
     blocks = [getattr(one, "block", one) for one in engine.sent]
-    assert len(blocks) == (1 if task.vocabulary is None else 2)
+    assert len(blocks) == (2 if task.forms else 1)
     assert all(column.dtype != object for block in blocks for column in block.columns.values())
 
 
