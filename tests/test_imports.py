@@ -23,7 +23,14 @@ STEPS = {
     "Python": [
         ("import synthbench", {*HEAVY, "numpy", "pyarrow", "rich"}),
         ("[getattr(synthbench, name) for name in synthbench.__all__]", HEAVY),
-        ("next(synthbench.stream('parity', workers=1))", HEAVY - {"pandas"}),  # pyarrow's own
+        ("next(synthbench.stream('parity', workers=1))", HEAVY),
+        (
+            "[next(synthbench.tokens(name, batch_size=2, start=True)) for name in "
+            "synthbench.list_tasks() if getattr(synthbench.task(name), 'forms', ())]",
+            HEAVY,
+        ),
+        ("next(synthbench.tokens('listops', split='test', form='causal-lm'))", HEAVY),
+        ("next(synthbench.tokens('mqar', split='test', form='masked-lm'))", HEAVY),
     ],
     "command line": [
         ("from synthbench.cli.main import main", {*HEAVY, "numpy", "pyarrow", "rich"}),

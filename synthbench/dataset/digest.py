@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from synthbench.tasks.arrow import numpy_array
 from synthbench.tasks.column import Column
 from synthbench.tasks.features import Columns
 
@@ -109,7 +110,11 @@ class _Chunk:
         self._leaves.setdefault(path, hashlib.sha256()).update(np.ascontiguousarray(values))
 
     def _add(self, path: str, column: Column, array: pa.Array) -> None:
-        missing = np.flatnonzero(array.is_null()) if array.null_count else np.zeros(0, np.int64)
+        missing = (
+            np.flatnonzero(numpy_array(array.is_null()))
+            if array.null_count
+            else np.zeros(0, np.int64)
+        )
         self._hash(f"{path}#missing", (missing + self._counts[path]).astype("<i8"))
         self._counts[path] += len(array)
         for name, values in column.hashed(array, self._checked):

@@ -13,6 +13,7 @@ from synthbench.sampling.blocks import KeyedRows
 from synthbench.streaming.batches import Batch, Batches
 from synthbench.streaming.rounds import Rounds
 from synthbench.streaming.rows import StreamRows
+from synthbench.tasks.arrow import numpy_array
 from synthbench.tasks.base import Block, Task
 from synthbench.tasks.mixture import Mixture
 from synthbench.tasks.registry import as_task
@@ -31,7 +32,7 @@ class Columns:
 
     def show(self, part: int, made: KeyedRows) -> Block:
         """All columns of a round; text as objects of `str`."""
-        row_ids = ids(made.fingerprints).to_numpy(zero_copy_only=False)
+        row_ids = numpy_array(ids(made.fingerprints))
         return Block({"id": row_ids, **self._task.arrays(made.block)})
 
     def batch(self, parts: NDArray[np.int64], blocks: Mapping[int, Block]) -> Batch:

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from synthbench.tasks.arrow import arrow_array, numpy_array
 from synthbench.tasks.numeric import is_number, nest, plain_value, plain_values
 from synthbench.tasks.tokens import Vocabulary
 
@@ -94,7 +95,7 @@ class Column(abc.ABC):
             checked: whether the checksums inside images are checked.
         """
         whole = filled(array, False if pa.types.is_boolean(array.type) else 0)
-        values = whole.to_numpy(zero_copy_only=False)
+        values = numpy_array(whole)
         yield "", values.astype(values.dtype.newbyteorder("<"), copy=False).view(np.uint8)
 
     def inner(self, array: pa.Array) -> Iterator[tuple[str, Column, pa.Array]]:
@@ -126,7 +127,7 @@ class Column(abc.ABC):
 
     def _from_plain(self, values: Any) -> pa.Array:
         if isinstance(values, np.ndarray):
-            return nest(values) if values.ndim > 1 else pa.array(values)
+            return nest(values) if values.ndim > 1 else arrow_array(values)
         return pa.array(values, self.arrow)
 
     def show(self, value: Any) -> str:

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from synthbench.errors import UsageError
 from synthbench.tasks import nested, scalar, sequences
+from synthbench.tasks.arrow import numpy_array
 from synthbench.tasks.column import Column
 
 #: The column of right answers.
@@ -157,7 +158,7 @@ def _check_classes(name: str, column: Column, values: pa.Array) -> None:
     for place, inner, parts in column.inner(values):
         _check_classes(f"{name}{place}", inner, parts)
     if column.names is not None and len(values) > values.null_count:
-        classes = values.drop_null().to_numpy()
+        classes = numpy_array(values.drop_null())
         low, high = int(classes.min()), int(classes.max())
         if low < 0 or high >= len(column.names):
             raise ValueError(

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from synthbench.tasks.arrow import numpy_array
 from synthbench.tasks.column import Column, Encoded, filled
 from synthbench.tasks.numeric import read_array, read_lists, read_numbers, unwrap
 from synthbench.tasks.tokens import Vocabulary, pad
@@ -55,7 +56,7 @@ class ListOf(Column):
         return self.item.repeating(f"{name}.list.element")
 
     def hashed(self, array: pa.Array, checked: bool) -> Iterator[tuple[str, NDArray[Any]]]:
-        yield "#length", filled(array.value_lengths(), 0).to_numpy().astype("<i8")
+        yield "#length", numpy_array(filled(array.value_lengths(), 0)).astype("<i8")
 
     def inner(self, array: pa.Array) -> Iterator[tuple[str, Column, pa.Array]]:
         yield "[]", self.item, array.flatten()

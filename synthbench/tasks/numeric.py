@@ -15,6 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.errors import TaskError
+from synthbench.tasks.arrow import arrow_array, numpy_array
 
 _LARGEST = float(np.finfo(np.float32).max)
 
@@ -43,7 +44,7 @@ def list_array(
     values: pa.Array, lengths: NDArray[np.integer[Any]], absent: pa.Array | None = None
 ) -> pa.Array:
     """Consecutive runs of `values`, of these lengths, as lists; null where `absent` is true."""
-    return pa.ListArray.from_arrays(pa.array(_offsets(lengths)), values, mask=absent)
+    return pa.ListArray.from_arrays(arrow_array(_offsets(lengths)), values, mask=absent)
 
 
 def join_bytes(
@@ -73,7 +74,7 @@ def text_ends(texts: pa.Array) -> NDArray[np.int32]:
 
 def nest(rows: NDArray[Any]) -> pa.Array:
     """An array of two or more axes as nested lists, one for each entry of the first axis."""
-    nested = pa.array(rows.reshape(-1))
+    nested = arrow_array(rows.reshape(-1))
     for length in reversed(rows.shape[1:]):
         nested = list_array(nested, np.full(len(nested) // length, length))
     return nested
@@ -89,7 +90,7 @@ def unwrap(column: pa.Array, name: str) -> tuple[NDArray[np.int64], pa.Array]:
 
     if column.null_count:
         raise ValueError(f"{name} has a null where a list is expected")
-    lengths = pc.list_value_length(column).to_numpy(zero_copy_only=False)
+    lengths = numpy_array(pc.list_value_length(column))
     return lengths.astype(np.int64), column.flatten()
 
 
@@ -101,7 +102,7 @@ def plain_values(column: pa.Array, name: str) -> NDArray[Any]:
     """
     if column.null_count:
         raise ValueError(f"{name} has a null where a number is expected")
-    return np.asarray(column.to_numpy(zero_copy_only=False))
+    return numpy_array(column)
 
 
 def unnest(column: pa.Array, shape: tuple[int, ...], name: str) -> NDArray[Any]:

@@ -135,4 +135,4 @@ def columns_of(task: Task) -> Columns:
 def rows_table(task: Task, block: Block, prints: NDArray[np.uint64]) -> pa.Table:
     """Rows as they stand in a shard: their ids, then the task's columns."""
     columns = {"id": ids(prints), **task.rendered(block)}
-    return pa.table(columns, schema=arrow_schema(columns_of(task)))
+    return pa.Table.from_arrays([*columns.values()], schema=arrow_schema(columns_of(task)))

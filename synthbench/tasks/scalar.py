@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from synthbench.tasks.arrow import arrow_array, numpy_array
 from synthbench.tasks.column import Column, Encoded, filled
 from synthbench.tasks.numeric import (
     plain_values,
@@ -177,7 +178,7 @@ class ClassLabel(Column):
             return given
         import pyarrow.compute as pc  # late, as many commands need none of it
 
-        classes = pc.index_in(given, value_set=pa.array(self.names, pa.string()))
+        classes = pc.index_in(given, value_set=arrow_array(self.names))
         if classes.null_count:
             unknown = given.filter(classes.is_null())[0].as_py()
             raise ValueError(f"{unknown!r} is not a name of {self}")
@@ -223,7 +224,9 @@ class ClassLabel(Column):
         return True
 
     def ids(self, values: Any) -> NDArray[np.int64]:
-        classes: NDArray[np.int64] = self.cast(values).to_numpy(zero_copy_only=False)
+        if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
+            return values.astype(np.int64)  # without Arrow, whose conversions import pandas
+        classes: NDArray[np.int64] = numpy_array(self.cast(values))
         return classes
 
 

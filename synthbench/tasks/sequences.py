@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from synthbench.tasks.arrow import arrow_array
 from synthbench.tasks.column import Encoded
 from synthbench.tasks.numeric import is_number, plain_value, read_array, read_whole_number
 from synthbench.tasks.scalar import Text, some, span
@@ -64,7 +65,7 @@ class Sequence(Text):
         known = self.vocabulary.tokens
         for unknown in (token for one in lists for token in one if token not in known):
             raise ValueError(f"{unknown!r} is not a token of {self}")
-        return pa.array([self.separator.join(one) for one in lists], pa.string())
+        return arrow_array([self.separator.join(one) for one in lists])
 
     def _check_ids(self, values: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
         if values.max(initial=0) >= self.vocabulary.size:

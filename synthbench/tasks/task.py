@@ -19,6 +19,7 @@ from synthbench.checks import check_name, check_whole_number
 from synthbench.errors import TaskError
 from synthbench.seeding import Draws
 from synthbench.tasks.answer_check import CHECKED, passes
+from synthbench.tasks.arrow import numpy_array
 from synthbench.tasks.block import Block, Breakdown, Split
 from synthbench.tasks.column import Column
 from synthbench.tasks.features import LABEL, cast, list_of, row_values, value
@@ -224,7 +225,7 @@ class Task(abc.ABC):
         """The bucket of each row of a shard, int64: the column `bucket_name`, or 0."""
         if self.bucket_name not in self.columns:
             return np.zeros(len(columns[self.inputs[0]]), np.int64)
-        return np.asarray(columns[self.bucket_name].to_numpy(zero_copy_only=False), np.int64)
+        return numpy_array(columns[self.bucket_name]).astype(np.int64)
 
     def bucket_label(self, bucket: int) -> str:
         """The bucket as the manifest names it."""
@@ -282,7 +283,7 @@ class Task(abc.ABC):
     def arrays(self, block: Block) -> dict[str, NDArray[Any]]:
         """The block's columns in NumPy, as `stream` gives them: text as objects of `str`."""
         columns = self.rendered(block).items()
-        return {name: column.to_numpy(zero_copy_only=False) for name, column in columns}
+        return {name: numpy_array(column) for name, column in columns}
 
     # Scoring.
 

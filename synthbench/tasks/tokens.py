@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from synthbench.tasks.arrow import arrow_array, numpy_array
 from synthbench.tasks.numeric import join_bytes, list_array, split_bytes, text_ends
 
 #: The largest vocabulary whose ids have four bits; its tokens are joined four at a time.
@@ -72,8 +73,8 @@ class Vocabulary:
         if self.separator:
             return pc.split_pattern(texts, self.separator)
         # Arrow cannot split at an empty pattern.
-        characters = pa.array([*"".join(texts.to_pylist())], pa.string())
-        return list_array(characters, pc.utf8_length(texts).to_numpy(zero_copy_only=False))
+        characters = arrow_array([*"".join(texts.to_pylist())])
+        return list_array(characters, numpy_array(pc.utf8_length(texts)))
 
     def count(self, text: str) -> int:
         """How many words or characters a text has."""
@@ -83,9 +84,11 @@ class Vocabulary:
         """The id of each word, `(words,)` of `dtype`; 0 for a word that is not a token."""
         import pyarrow.compute as pc
 
-        indices = pc.index_in(words, value_set=pa.array(self.tokens, pa.string()))
-        ids: NDArray[Any] = pc.fill_null(indices, -1).to_numpy(zero_copy_only=False) + 1
-        return ids.astype(self.dtype)
+        indices = pc.index_in(words, value_set=arrow_array(self.tokens))
+        known = numpy_array(indices.is_valid().cast(pa.uint8())) > 0
+        ids = np.zeros(len(words), self.dtype)
+        ids[known] = numpy_array(indices.drop_null()) + 1
+        return ids
 
     def ids_of(self, words: pa.Array) -> NDArray[np.integer[Any]]:
         """The id of each word, `(words,)` of `dtype`.
@@ -116,7 +119,7 @@ class Vocabulary:
                 raise self._no_token(next(one for one in text if one not in self.tokens))
         else:
             split = self.split(texts)
-            lengths = split.value_lengths().to_numpy(zero_copy_only=False).astype(np.int64)
+            lengths = numpy_array(split.value_lengths()).astype(np.int64)
             ids = self.ids_of(split.flatten())
         if not lengths.all():
             raise ValueError("a text has no tokens")
@@ -178,13 +181,13 @@ class Vocabulary:
         ends = np.cumsum(counts)
         indices = ids[used].astype(np.int32)
         indices[(ends - counts)[counts > 0]] += len(words) // 2  # the bare form of a text's first
-        chosen = pc.take(words, pa.array(indices))
+        chosen = pc.take(words, arrow_array(indices))
         return join_bytes(chosen.buffers()[2], np.diff(text_ends(chosen)[ends], prepend=0))
 
     def _both_forms(self, words: list[str]) -> pa.Array:
         """Each word with the separator before it, then each word bare."""
         behind = [self.separator + word if word else "" for word in words]
-        return pa.array([*behind, *words], pa.string())
+        return arrow_array([*behind, *words])
 
     @functools.cached_property
     def _codes(self) -> NDArray[np.uint8] | None:

@@ -35,6 +35,7 @@ from synthbench.seeding import Draws, hash_rows, mix
 from synthbench.tasks.addition import digits, solver
 from synthbench.tasks.addition.digits import Digits
 from synthbench.tasks.addition.written import WrittenNumber, WrittenRow
+from synthbench.tasks.arrow import numpy_array
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split, TextTask, parameter
 from synthbench.tasks.column import Column
 from synthbench.tasks.features import value
@@ -139,7 +140,7 @@ class Addition(TextTask):
         )
 
     def buckets(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
-        a, b = (columns[name].to_numpy().astype(np.int64) for name in ("digits_a", "digits_b"))
+        a, b = (numpy_array(columns[name]).astype(np.int64) for name in ("digits_a", "digits_b"))
         buckets: NDArray[np.int64] = a * _BUCKET + b
         return buckets
 

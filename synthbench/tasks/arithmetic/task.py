@@ -20,11 +20,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.seeding import Draws
 from synthbench.tasks.arithmetic.solver import apply, deciding, read_expression
+from synthbench.tasks.arrow import arrow_array
 from synthbench.tasks.base import Block, Split, parameter
 from synthbench.tasks.row_ids import are_held_out
 from synthbench.tasks.trees.distribution import KeyDistribution
@@ -196,7 +196,7 @@ class Arithmetic(ExpressionTask):
         texts = self.grammar(depth).expressions(
             depth, DIGITS, lambda kind, operands: f"({operands[0]}{operators[kind]}{operands[1]})"
         )
-        return self.block_of(texts), self.root_operators({"text": pa.array(texts, pa.string())})
+        return self.block_of(texts), self.root_operators({"text": arrow_array(texts)})
 
 
 def draw_digits(draws: Draws, forest: Forest) -> Forest:

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from synthbench.tasks.arrow import arrow_array
 from synthbench.tasks.base import Block
 from synthbench.tasks.composites.rules import COLORS
 from synthbench.tasks.features import list_of, struct, value
@@ -74,13 +75,13 @@ def to_arrow(block: Block) -> pa.Array:
     present = (block["kind"] > 0).reshape(-1)
     absent = ~present
     rgb = block["rgb"].reshape(-1, 3)[present].reshape(-1)
-    colors = pa.array(block["color"].reshape(-1), mask=absent)
+    colors = arrow_array(block["color"].reshape(-1), absent)
     fields = {
-        "kind": pc.take(pa.array(KINDS), pa.array(block["kind"].reshape(-1))),
-        "class": pa.array(block["class"].reshape(-1), mask=absent),
-        "color": pc.take(pa.array(list(COLORS)), colors),
-        "rgb": list_array(pa.array(rgb), 3 * present, pa.array(absent)),
-        "source_index": pa.array(block["source_index"].reshape(-1), mask=absent),
+        "kind": pc.take(arrow_array(KINDS), arrow_array(block["kind"].reshape(-1))),
+        "class": arrow_array(block["class"].reshape(-1), absent),
+        "color": pc.take(arrow_array([*COLORS]), colors),
+        "rgb": list_array(arrow_array(rgb), 3 * present, arrow_array(absent)),
+        "source_index": arrow_array(block["source_index"].reshape(-1), absent),
     }
     structs = pa.StructArray.from_arrays(list(fields.values()), names=list(fields))
     return list_array(structs, np.full(len(block), 4))

@@ -25,6 +25,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.seeding import Draws
+from synthbench.tasks.arrow import numpy_array
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split
 from synthbench.tasks.column import Column
 from synthbench.tasks.composites import quadrants
@@ -200,14 +201,14 @@ class Composites(ImageTask):
         sources = [load.load(spec, self.source_dirs) for spec in self.parts.sources]
         return quadrants.to_pixels(block, sources, self.parts.sources_of(block["kind"]))
 
-    def render(self, block: Block) -> dict[str, pa.Array]:
+    def render(self, block: Block) -> dict[str, Any]:
         encoded = png.encode(self.pixels(block))
         paths = pa.nulls(len(block), pa.string())
         return {
             "image": pa.StructArray.from_arrays([encoded, paths], names=["bytes", "path"]),
-            "label": pa.array(block["label"].astype(np.int64)),
-            "outcome": pa.array(block["outcome"]),
-            "selected": pa.array(block["selected"]),
+            "label": block["label"],
+            "outcome": block["outcome"],
+            "selected": block["selected"],
             "quadrants": quadrants.to_arrow(block),
         }
 
@@ -238,8 +239,8 @@ class Composites(ImageTask):
         return block
 
     def buckets(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
-        second_case = ~columns["outcome"].to_numpy(zero_copy_only=False)
-        label = columns["label"].to_numpy(zero_copy_only=False).astype(np.int64)
+        second_case = ~numpy_array(columns["outcome"])
+        label = numpy_array(columns["label"]).astype(np.int64)
         buckets: NDArray[np.int64] = label + len(self.label_names) * second_case
         return buckets
 

@@ -27,6 +27,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from synthbench.seeding import Draws, hash_rows
+from synthbench.tasks.arrow import arrow_array
 from synthbench.tasks.base import Block, Parameters, Split, TextTask, parameter, read_class
 from synthbench.tasks.column import Column
 from synthbench.tasks.ctl.solver import LONGEST, TableSolver
@@ -185,14 +186,14 @@ class CompositionalTableLookup(TextTask):
         symbols = np.uint16(len(self.symbols))
         return tokens[:, 0] - np.uint16(1), np.maximum(tokens[:, 1:], symbols) - symbols
 
-    def render(self, block: Block) -> dict[str, pa.Array]:
+    def render(self, block: Block) -> dict[str, Any]:
         steps, applied = self._steps(block)
         length = applied.sum(axis=1)
-        names = pc.take(pa.array(self.symbols), pa.array(steps[applied]))
+        names = pc.take(arrow_array(self.symbols), arrow_array(steps[applied]))
         return {
-            "label": pa.array(steps[:, -1].astype(np.int64)),
+            "label": steps[:, -1].astype(np.int64),
             "steps": list_array(names, length),
-            "length": pa.array(length.astype(np.int8)),
+            "length": length.astype(np.int8),
         }
 
     def answer_ids(self, block: Block) -> NDArray[np.int64]:

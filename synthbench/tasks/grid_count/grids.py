@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from synthbench.tasks.arrow import arrow_array
 from synthbench.tasks.base import Block
 from synthbench.tasks.numeric import list_array, plain_values, unwrap
 from synthbench.tasks.tokens import pad
@@ -64,7 +65,7 @@ def to_labels(block: Block) -> NDArray[np.int16]:
 def to_lists(values: NDArray[Any], block: Block) -> pa.Array:
     """One value per cell, in the shape of `cells`, as lists of lines."""
     size = block["size"]
-    lines = list_array(pa.array(values[block["cells"] > 0]), np.repeat(size, size))
+    lines = list_array(arrow_array(values[block["cells"] > 0]), np.repeat(size, size))
     return list_array(lines, size)
 
 

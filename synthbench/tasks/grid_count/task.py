@@ -202,12 +202,12 @@ class GridCount(Task):
     def content(self, block: Block) -> NDArray[np.uint8]:
         return block["cells"]
 
-    def render(self, block: Block) -> dict[str, pa.Array]:
+    def render(self, block: Block) -> dict[str, Any]:
         return {
             "grid": to_lists(to_colors(block), block),
             "label": to_lists(to_labels(block), block),
             "color_counts": nest(block["color_counts"]),
-            "size": pa.array(block["size"]),
+            "size": block["size"],
         }
 
     def arrays(self, block: Block) -> dict[str, NDArray[Any]]:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from synthbench.errors import ParameterError
 from synthbench.seeding import Draws, mix
+from synthbench.tasks.arrow import numpy_array
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split, TextTask, parameter
 from synthbench.tasks.column import Column
 from synthbench.tasks.features import sequence, value
@@ -185,7 +186,9 @@ class AssociativeRecall(TextTask):
         )
 
     def buckets(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
-        length, pairs = (columns[name].to_numpy().astype(np.int64) for name in ("length", "pairs"))
+        length, pairs = (
+            numpy_array(columns[name]).astype(np.int64) for name in ("length", "pairs")
+        )
         buckets: NDArray[np.int64] = length * _BUCKET + pairs
         return buckets
 

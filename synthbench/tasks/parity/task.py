@@ -88,11 +88,9 @@ class Parity(TextTask):
         # The id of the number n is n + 1; '=' has the last one.
         return Block({"tokens": np.insert(numbers + 1, 4, len(self.tokens), axis=1).astype("u1")})
 
-    def render(self, block: Block) -> dict[str, pa.Array]:
+    def render(self, block: Block) -> dict[str, Any]:
         a, b, c, d = numbers = block["tokens"][:, :4].T.astype(np.int8) - np.int8(1)
-        label = np.where(a % 2 != b % 2, c, d).astype(np.int64)
-        columns = dict(zip("abcd", map(pa.array, numbers), strict=True))
-        return {"label": pa.array(label), **columns}
+        return {"label": np.where(a % 2 != b % 2, c, d), **dict(zip("abcd", numbers, strict=True))}
 
     def capacity(self, split: Split, bucket: int) -> int:
         return int(self.parameters.n_values**4)

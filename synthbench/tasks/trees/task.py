@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from synthbench.checks import check_name
 from synthbench.errors import ParameterError
+from synthbench.tasks.arrow import arrow_array, numpy_array
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split, TextTask, parameter
 from synthbench.tasks.column import Column
 from synthbench.tasks.features import class_label, value
@@ -164,7 +165,7 @@ class ExpressionTask(TextTask):
         """The number of each row's root operator, int64 `(rows,)`; -1 if it is never drawn."""
         words = self.vocabulary.split(columns["text"])
         ids = self.vocabulary.number(words.flatten())
-        tokens = pad(ids, words.value_lengths().to_numpy(zero_copy_only=False), least=1)
+        tokens = pad(ids, numpy_array(words.value_lengths()), least=1)
         opened, closed = (
             np.cumsum(bracket.take(tokens), axis=1, dtype=np.int8)
             for bracket in brackets(self.tokens)
@@ -230,7 +231,7 @@ class ExpressionTask(TextTask):
         depths = super().buckets(columns)
         if self.parameters.balance == "depth":
             return depths
-        operator, label = self.root_operators(columns), columns["label"].to_numpy()
+        operator, label = self.root_operators(columns), numpy_array(columns["label"])
         rest = depths * len(self.parameters.operators) + operator
         return np.where(operator < 0, -1, rest * len(self.labels) + label)
 
@@ -282,10 +283,8 @@ class ExpressionTask(TextTask):
         for _, _, spans in unclosed:
             yield from spans
 
-    def render(self, block: Block) -> dict[str, pa.Array]:
-        label = pa.array(block["label"].astype(np.int64))
-        others = {name: pa.array(block[name]) for name in ("depth", "dependency_depth", "length")}
-        return {"label": label, **others}
+    def render(self, block: Block) -> dict[str, Any]:
+        return {name: block[name] for name in ("label", "depth", "dependency_depth", "length")}
 
     def recompute_columns(self, row: Mapping[str, Any]) -> dict[str, Any]:
         root = self.read(row["text"])
@@ -298,7 +297,7 @@ class ExpressionTask(TextTask):
 
     def block_of(self, texts: Sequence[str]) -> Block:
         """A block of the rows with these texts, solved one by one."""
-        tokens = self.vocabulary.encode(pa.array(texts, pa.string()), self.parameters.max_length)
+        tokens = self.vocabulary.encode(arrow_array(texts), self.parameters.max_length)
         rows = [self.recompute_columns({"text": text}) for text in texts]
         columns = {
             name: np.array([row[name] for row in rows], np.int16 if name == "length" else np.int8)
