@@ -12,8 +12,7 @@ import torch
 
 from synthbench.text.tables import Table, render
 from synthbench.training.layers.attention import NORMALISATIONS, Attention
-from synthbench.training.options import PRECISIONS
-from synthbench.training.setting import Setting, find_device
+from synthbench.training.options import PRECISIONS, Setting
 
 
 def main(words):
@@ -28,7 +27,7 @@ def main(words):
     parser.add_argument("--precision", default="float32", choices=PRECISIONS)
     parser.add_argument("--compile", action="store_true")
     chosen = parser.parse_args(words)
-    setting = Setting(find_device(chosen.device), chosen.precision, chosen.compile)
+    setting = Setting(chosen.device, chosen.precision, chosen.compile)
     layers = {kind: _Layer(kind, chosen, setting) for kind in NORMALISATIONS}
     # In turns, so that what else the machine does is shared by all.
     seconds = [[layer.pass_through() for layer in layers.values()] for _ in range(chosen.times)]

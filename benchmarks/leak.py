@@ -21,9 +21,10 @@ from synthbench.training.batches import EpochBatches
 from synthbench.training.forms import form_of
 from synthbench.training.loop import learning_rate, parameter_groups
 from synthbench.training.models import build
+from synthbench.training.options import Setting
 from synthbench.training.predicting import measure
 from synthbench.training.recipes import find_study
-from synthbench.training.setting import Setting, isolated, machine
+from synthbench.training.setting import isolated, machine
 
 #: Steps between two looks.
 _EVERY = 200

@@ -16,8 +16,9 @@ from benchmarks.recipes import recipes_of
 from synthbench.engine.engine import usable_cores
 from synthbench.tasks.registry import list_tasks
 from synthbench.text.tables import Table, render
+from synthbench.training.options import PRECISIONS, Setting
 from synthbench.training.recipes import find_study
-from synthbench.training.setting import PRECISIONS, Setting, find_device, machine
+from synthbench.training.setting import machine
 from synthbench.training.train import train
 
 #: Rows of every evaluation split, on which the speed does not depend.
@@ -47,7 +48,7 @@ def main(words):
     chosen = parser.parse_args(words)
     studies = [find_study(task, chosen.profile, chosen.study) for task in chosen.tasks]
     recipes = recipes_of(studies, chosen.model)
-    setting = Setting(find_device(chosen.device), chosen.precision, chosen.compile)
+    setting = Setting(chosen.device, chosen.precision, chosen.compile)
     made_with = machine(setting)
     print(made_with["gpu"] or f"{made_with['processor']}, {made_with['cores']} cores", end=", ")
     print(f"PyTorch {made_with['torch']}, {chosen.precision}{', compiled' * chosen.compile}")

@@ -24,7 +24,8 @@ import synthbench
 from synthbench import DatasetDirectory, llm
 from synthbench.evaluation.unreadable import why_unread
 from synthbench.llm.conversations import answer_format
-from synthbench.training.setting import Setting, find_device, machine
+from synthbench.training.options import Setting
+from synthbench.training.setting import machine
 from synthbench.training.train_fit import FIT_ROWS, fit_of
 
 RESULTS = Path(__file__).parents[1] / "results/llm"
@@ -43,7 +44,8 @@ WARM_UP = 10
 #: Seconds of training between two saved states.
 SAVED = 300
 #: Where the model computes.
-DEVICE = find_device("auto")
+SETTING = Setting("auto")
+DEVICE = SETTING.device
 
 
 def main(task: str, level: str, parts: list[str], training: dict[str, Any]) -> None:
@@ -63,7 +65,7 @@ def main(task: str, level: str, parts: list[str], training: dict[str, Any]) -> N
             measured |= wording
         earlier = measured.pop("earlier_seconds", 0.0)
         measured["cpu_seconds"] = round(earlier + time.process_time() - begun)
-        measured["machine"] = machine(Setting(DEVICE))
+        measured["machine"] = machine(SETTING)
         found = {**_setting(task, level), "parts": {**found["parts"], part: measured}}
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")

@@ -23,15 +23,10 @@ from synthbench.training.models.foreign import (
     line_of_theirs,
     theirs,
 )
+from synthbench.training.options import Setting
 from synthbench.training.predicting import learn_longest, mixes_rows, read_longest
 from synthbench.training.recipes.base import Recipe
-from synthbench.training.setting import (
-    Setting,
-    isolated,
-    memory_errors,
-    random_state,
-    set_random_state,
-)
+from synthbench.training.setting import isolated, memory_errors, random_state, set_random_state
 
 #: One thread, because processes that `reproduce` forks later would lack PyTorch's other threads.
 _ONE_THREAD = Setting(threads=1)

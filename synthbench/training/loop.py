@@ -25,9 +25,9 @@ from synthbench.training.forms.form import Form
 from synthbench.training.forms.rows import Batch, Rows
 from synthbench.training.layers.attention import balance_gradients, set_temperature
 from synthbench.training.models.foreign import line_of_theirs, naming_theirs
+from synthbench.training.options import Setting
 from synthbench.training.predicting import apply, measure
 from synthbench.training.recipes.base import Recipe
-from synthbench.training.setting import Setting
 
 #: The least number of times in a run that training is noted, and evaluation splits are measured.
 _NOTES, _EVALUATIONS = 50, 10

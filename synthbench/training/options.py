@@ -1,9 +1,17 @@
-"""Checks of options that need no PyTorch: of models, and of how a run computes."""
+"""Options of models and of how a run computes, checked before PyTorch is imported."""
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+from typing import TYPE_CHECKING
+
 from synthbench.checks import check_whole_number
+from synthbench.engine.engine import check_workers
 from synthbench.errors import ParameterError, UsageError, unknown_name
+
+if TYPE_CHECKING:
+    import torch
 
 #: The types that models compute in.
 PRECISIONS = ("float32", "bfloat16")
@@ -41,13 +49,57 @@ def check_names(**names: tuple[str, tuple[str, ...]]) -> None:
             raise unknown_name(option, name, allowed)
 
 
-def check_computing(device: str, precision: str) -> None:
-    """Check the names of a device and a precision, whether or not the device exists.
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    """How a run computes. The names are checked at once, and the device when it is needed.
 
     Raises:
-        UsageError: a name that no device or precision has.
+        UsageError: a name that no device or precision has, or a number of workers that is not
+            allowed.
     """
-    kind, _, number = device.partition(":")
-    if device not in ("auto", "cpu", "cuda") and not (kind == "cuda" and number.isdigit()):
-        raise UsageError(f"Device {device!r}: allowed are auto, cpu, cuda and cuda:N.")
-    check_names(precision=(precision, PRECISIONS))
+
+    device_name: str = "cpu"  # `auto`, `cpu`, `cuda` or `cuda:N`
+    precision: str = "float32"  # `float32` or `bfloat16`
+    compiled: bool = False  # whether training steps go through `torch.compile`
+    progress: bool = True  # whether to show a bar on standard error, if that is a terminal
+    threads: int | None = None  # the number of PyTorch's threads on a CPU; None: PyTorch's default
+    workers: int = 1  # how many processes make the rows of a stream
+
+    def __post_init__(self) -> None:
+        name = self.device_name
+        kind, _, number = name.partition(":")
+        if name not in ("auto", "cpu", "cuda") and not (kind == "cuda" and number.isdigit()):
+            raise UsageError(f"Device {name!r}: allowed are auto, cpu, cuda and cuda:N.")
+        check_names(precision=(self.precision, PRECISIONS))
+        check_workers(self.workers)
+
+    @functools.cached_property
+    def device(self) -> torch.device:
+        """The device of the model; `auto` is a GPU if there is one.
+
+        Raises:
+            UsageError: there is no such device here.
+        """
+        import torch
+
+        there = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        name = self.device_name
+        if name == "auto":
+            name = "cuda" if there else "cpu"
+        kind, _, number = name.partition(":")
+        if kind == "cuda" and int(number or 0) >= there:
+            found = f"finds {there}" if there else "finds no GPU"
+            raise UsageError(f"Device {name!r}: PyTorch {found} here; try --device cpu.")
+        return torch.device(name)
+
+    def autocast(self, cache: bool = True) -> torch.autocast:
+        """The context in which the model computes.
+
+        `cache`: whether parameters are cast once; not where they change in this context, or where
+        some of what is computed in it has gradients and some has not.
+        """
+        import torch
+
+        dtype: torch.dtype = getattr(torch, self.precision)
+        enabled = dtype is not torch.float32
+        return torch.autocast(self.device.type, dtype, enabled=enabled, cache_enabled=cache)

@@ -25,9 +25,9 @@ from synthbench.training.directory import RunDirectory
 from synthbench.training.forms import form_of
 from synthbench.training.fresh import FreshModel
 from synthbench.training.layer_checks.before_training import check_before_training
+from synthbench.training.options import Setting
 from synthbench.training.recipes.base import Recipe, Study
 from synthbench.training.run import Run, command_without_data
-from synthbench.training.setting import Setting
 
 #: Seconds between two looks at what runs in other processes have noted.
 _LOOK = 1.0
@@ -78,8 +78,8 @@ def plan_runs(
     """
     # Processes cannot use a GPU that was used before they were forked.
     alone = min(workers, len(data.tasks) * len(study.recipes) * len(seeds)) == 1
-    device = setting.device if alone else torch.device("cpu")
-    trial = Setting(device, setting.precision, threads=1)
+    name = setting.device_name if alone else "cpu"
+    trial = Setting(name, setting.precision, threads=1)
     chosen = []
     for task, one in itertools.product(data.tasks, study.recipes):
         recipe = _fitting(one.for_variant(task.variant), study, data.count(task, "train"))

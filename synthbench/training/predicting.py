@@ -20,7 +20,7 @@ from synthbench.training.forms.rows import Batch, Rows
 from synthbench.training.models.foreign import line_of_theirs, naming_theirs, theirs
 from synthbench.training.models.moved import MOVED, moved
 from synthbench.training.models.output import Output, Record
-from synthbench.training.setting import Setting
+from synthbench.training.options import Setting
 
 #: The most pairs of tokens in a batch. Attention maps should fit into a processor's cache, whereas
 #: a GPU wants large batches.

@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from synthbench.arguments import checked
 from synthbench.checks import check_whole_number, needs
@@ -21,15 +21,12 @@ from synthbench.tasks.registry import as_tasks
 from synthbench.training.comparison import compare, markdown
 from synthbench.training.directory import RUN, RunDirectory
 from synthbench.training.models import LAYER
-from synthbench.training.options import check_computing
+from synthbench.training.options import Setting
 from synthbench.training.recipes import find_study
 from synthbench.training.recipes.base import Recipe, Study
 from synthbench.training.recipes.borrowed import named, own_recipes
 from synthbench.training.runs import run_of
 from synthbench.training.stored import with_stored
-
-if TYPE_CHECKING:
-    from synthbench.training.setting import Setting
 
 #: The file that marks the directory of `reproduce`.
 _MARK = ".reproduce"
@@ -109,7 +106,7 @@ def reproduce(
     """
     started = time.perf_counter()
     most = check_workers(workers)
-    check_computing(device, precision)
+    setting = Setting(device, precision, compile, progress=False, threads=1)
     name = task if isinstance(task, str) else as_tasks(task)[0].name
     whole = find_study(name, profile, study)
     usual = PlannedDataset.choose_tasks(whole.usual, dataset)
@@ -123,12 +120,9 @@ def reproduce(
     data = PlannedDataset(place, tasks, chosen.rows_made, any_parameters=isinstance(task, str))
     with needs("'reproduce'", "PyTorch", "train"):  # slow, so after all names are checked
         from synthbench.training.plan import finish_runs, plan_runs
-        from synthbench.training.setting import Setting, find_device
 
-    found = find_device(device)
     if workers is None:
-        workers = most if found.type == "cpu" else 1
-    setting = Setting(found, precision, compile, progress=False, threads=1)
+        workers = most if setting.device.type == "cpu" else 1
     runs = plan_runs(
         chosen,
         data,

@@ -24,6 +24,7 @@ from synthbench.training.forms.rows import Rows
 from synthbench.training.fresh import FreshModel
 from synthbench.training.loop import Loop
 from synthbench.training.models import code_of
+from synthbench.training.options import Setting
 from synthbench.training.predicting import (
     EvaluationSplit,
     halting_steps,
@@ -32,7 +33,7 @@ from synthbench.training.predicting import (
     training_score,
 )
 from synthbench.training.recipes.base import Recipe, Study
-from synthbench.training.setting import Setting, commit, isolated, machine, memory_errors
+from synthbench.training.setting import commit, isolated, machine, memory_errors
 from synthbench.training.train_fit import FIT_ROWS, fit_of, learned
 
 #: The most measurements of the evaluation splits that a result keeps.

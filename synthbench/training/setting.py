@@ -1,9 +1,8 @@
-"""How a run computes: device, precision, random state, code; and errors of too little memory."""
+"""Random state, code and machine of a run, and errors of too little memory."""
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import functools
 import platform
 import random
@@ -16,58 +15,9 @@ import numpy as np
 import torch
 
 from synthbench.engine.engine import usable_cores
-from synthbench.errors import SynthbenchError, UsageError
-from synthbench.training.options import PRECISIONS, check_computing, check_names
+from synthbench.errors import SynthbenchError
+from synthbench.training.options import Setting
 from synthbench.training.recipes.base import Recipe
-
-_CPU = torch.device("cpu")
-
-
-@dataclasses.dataclass(frozen=True)
-class Setting:
-    """How a run computes.
-
-    Raises:
-        UsageError: an unknown precision.
-    """
-
-    device: torch.device = _CPU  # where the model is
-    precision: str = "float32"  # `float32` or `bfloat16`
-    compiled: bool = False  # whether training steps go through `torch.compile`
-    progress: bool = True  # whether to show a bar on standard error, if that is a terminal
-    threads: int | None = None  # the number of PyTorch's threads on a CPU; None: PyTorch's default
-    workers: int = 1  # how many processes make the rows of a stream
-
-    def __post_init__(self) -> None:
-        check_names(precision=(self.precision, PRECISIONS))
-
-    def autocast(self, cache: bool = True) -> torch.autocast:
-        """The context in which the model computes.
-
-        `cache`: whether parameters are cast once; not where they change in this context, or where
-        some of what is computed in it has gradients and some has not.
-        """
-        dtype: torch.dtype = getattr(torch, self.precision)
-        enabled = dtype is not torch.float32
-        return torch.autocast(self.device.type, dtype, enabled=enabled, cache_enabled=cache)
-
-
-def find_device(name: str) -> torch.device:
-    """The device of this name; `auto` is a GPU if there is one.
-
-    Raises:
-        UsageError: there is no such device here.
-    """
-    if name == "auto":
-        name = "cuda" if torch.cuda.is_available() else "cpu"
-    check_computing(name, PRECISIONS[0])
-    kind, _, number = name.partition(":")
-    if kind == "cuda":
-        count = torch.cuda.device_count() if torch.cuda.is_available() else 0
-        if int(number or 0) >= count:
-            there = f"finds {count}" if count else "finds no GPU"
-            raise UsageError(f"Device {name!r}: PyTorch {there} here; try --device cpu.")
-    return torch.device(name)
 
 
 def random_state() -> tuple[Any, ...]:

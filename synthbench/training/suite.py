@@ -15,7 +15,7 @@ from synthbench.errors import unknown_name
 from synthbench.text.tables import Table, captioned
 from synthbench.training.cells import cell, fit_cell
 from synthbench.training.comparison import made_with
-from synthbench.training.options import check_computing
+from synthbench.training.options import Setting
 from synthbench.training.recipes.borrowed import own_recipes
 from synthbench.training.recipes.layers import SUITES
 from synthbench.training.reproduce import reproduce, steps_to_take
@@ -83,7 +83,7 @@ def reproduce_suite(
     # What `reproduce` checks, too, but only once the directory has been marked.
     check_whole_number("Seeds", seeds, least=1)
     check_workers(workers)
-    check_computing(device, precision)
+    setting = Setting(device, precision)
     path = Path(out or f"{suite}-reproduced")
     output = OutputDirectory(path, _MARK)
     output.check()
@@ -91,9 +91,8 @@ def reproduce_suite(
     places = [path / f"{study.task}-{study.name}" for study in SUITES[suite]]
     with needs("'reproduce'", "PyTorch", "train"):  # slow, so after all names are checked
         from synthbench.training.plan import steps_bar
-        from synthbench.training.setting import find_device
 
-    find_device(device)
+        setting.device  # noqa: B018  (refuses a device that is not there)
     output.make()
     output.write_text(_MARK, "This directory was written by `synthbench reproduce --suite`.\n")
     steps = [

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from synthbench.arguments import checked
 from synthbench.checks import check_whole_number, needs
-from synthbench.engine.engine import check_workers
 from synthbench.errors import UsageError
 from synthbench.generation.planned import PlannedDataset
 from synthbench.tasks.base import Task
 from synthbench.text.tables import Table, captioned
 from synthbench.training.directory import RunDirectory
 from synthbench.training.models import LAYER
-from synthbench.training.options import check_computing
+from synthbench.training.options import Setting
 from synthbench.training.recipes import QUICK_NOTE, find_study
 from synthbench.training.recipes.borrowed import find_recipe
 from synthbench.training.recipes.plain import NOTE as PLAIN_NOTE
@@ -107,8 +106,7 @@ def train(
     """
     if (model is None) == (layer is None):
         raise UsageError("Name a model or a layer to train, and not both.")
-    check_workers(workers)
-    check_computing(device, precision)
+    setting = Setting(device, precision, compile, progress, workers=workers)
     check_whole_number("Seed", seed, least=0, most=2**64 - 1)  # as PyTorch allows
     name = task if isinstance(task, str) else task.name
     whole = find_study(name, profile, study)
@@ -132,9 +130,7 @@ def train(
     data = PlannedDataset(place, [wanted], narrowed.rows_made, any_parameters=isinstance(task, str))
     with needs("'train'", "PyTorch", "train"):  # slow, so after all names are checked
         from synthbench.training.plan import plan_runs
-        from synthbench.training.setting import Setting, find_device
 
-    setting = Setting(find_device(device), precision, compile, progress, workers=workers)
     (run,) = plan_runs(
         narrowed,
         data,

@@ -4,12 +4,12 @@ import pytest
 
 from synthbench.errors import UsageError
 from synthbench.tasks.registry import task_from
+from synthbench.training.options import Setting
 from synthbench.training.paper_size import task_differences
 from synthbench.training.recipes import find_study
 from synthbench.training.recipes.borrowed import find_recipe, own_recipes
 from synthbench.training.recipes.by_rule import NAME, RATES, STUDIES
 from synthbench.training.reproduce import _command, _narrowed
-from synthbench.training.setting import Setting
 
 TRIALS = [one for one in STUDIES if one.name != NAME]
 FOUND = [one for one in STUDIES if one.name == NAME]

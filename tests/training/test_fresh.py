@@ -12,9 +12,9 @@ from synthbench.tasks.registry import task as make_task
 from synthbench.training import fresh
 from synthbench.training.forms import form_of
 from synthbench.training.fresh import FreshModel
+from synthbench.training.options import Setting
 from synthbench.training.recipes.base import Recipe
 from synthbench.training.reproduce import reproduce
-from synthbench.training.setting import Setting
 from tests.training.making import parameters, run
 
 pytestmark = pytest.mark.usefixtures("study")
@@ -51,11 +51,13 @@ def test_a_model_is_drawn_on_the_cpu_and_tried_where_it_is_trained(monkeypatch):
     form = form_of(task)
     rows = form.encode(task.rendered(Rounds(task, "train").rows(0).block.take(slice(4))))
     device, seen = torch.device("cuda"), []
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     monkeypatch.setattr(fresh.nn.Module, "to", lambda model, to: seen.append(to) or model)
     monkeypatch.setattr(fresh, "isolated", lambda seed, setting: contextlib.nullcontext())
     monkeypatch.setattr(fresh, "read_longest", lambda model, rows: seen.append("tried"))
     recipe = Recipe("lstm", "lstm", steps=1, options={})
-    FreshModel(recipe, form, 0, Setting(device, threads=1)).build(rows)
+    FreshModel(recipe, form, 0, Setting("cuda", threads=1)).build(rows)
     assert seen == [device, "tried", torch.device("cpu")]
 
 

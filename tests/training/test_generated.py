@@ -19,9 +19,9 @@ from synthbench.training.forms.rows import Batch, concatenate
 from synthbench.training.fresh import FreshModel
 from synthbench.training.models import build
 from synthbench.training.models.output import Output
+from synthbench.training.options import Setting
 from synthbench.training.predicting import apply, predict
 from synthbench.training.recipes.base import Recipe
-from synthbench.training.setting import Setting
 from synthbench.training.train import train
 from tests.support import plain_rows
 from tests.tasks.test_forms import Recall

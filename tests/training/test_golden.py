@@ -28,10 +28,10 @@ from synthbench.tasks.images.source_dirs import use_source_dir
 from synthbench.tasks.registry import task as make_task
 from synthbench.training.directory import RunDirectory
 from synthbench.training.models import MODELS
+from synthbench.training.options import Setting
 from synthbench.training.plan import plan_runs
 from synthbench.training.recipes import STUDIES
 from synthbench.training.recipes.base import Recipe, Study
-from synthbench.training.setting import Setting
 from synthbench.training.train import train
 from tests.tasks.tiny_sources import write_sources
 

@@ -9,8 +9,9 @@ import torch
 
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.training import setting
+from synthbench.training.options import Setting
 from synthbench.training.recipes.base import Recipe
-from synthbench.training.setting import Setting, commit, find_device, isolated, memory_errors
+from synthbench.training.setting import commit, isolated, memory_errors
 from tests.support import start
 
 CPU = Setting()
@@ -22,16 +23,16 @@ def test_a_device_that_is_not_there_is_refused(name, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     with pytest.raises(UsageError, match=r"PyTorch finds 2 here|allowed are auto"):
-        find_device(name)
+        Setting(name).device  # noqa: B018
 
 
 def test_auto_is_a_gpu_where_there_is_one_and_cuda_is_refused_where_there_is_none(monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     for there, kind in ((True, "cuda"), (False, "cpu")):
         monkeypatch.setattr(torch.cuda, "is_available", lambda there=there: there)
-        assert find_device("auto").type == kind
+        assert Setting("auto").device.type == kind
     with pytest.raises(UsageError, match="'cuda': PyTorch finds no GPU here; try --device cpu"):
-        find_device("cuda")
+        Setting("cuda").device  # noqa: B018
 
 
 @pytest.mark.parametrize("compiled", [False, True])

@@ -20,8 +20,9 @@ from synthbench.training import run as running
 from synthbench.training import train as training
 from synthbench.training.directory import RunDirectory
 from synthbench.training.figures.figure import open_run
+from synthbench.training.options import Setting
 from synthbench.training.predicting import predict
-from synthbench.training.setting import Setting, commit
+from synthbench.training.setting import commit
 from synthbench.training.train import train
 from tests.training.making import CTL, RECIPE, STUDY, add_study, make_ctl, run
 

@@ -26,9 +26,10 @@ from synthbench.training.forms import Form, form_of
 from synthbench.training.forms.rows import Batch, Rows
 from synthbench.training.models import build, code_of
 from synthbench.training.models.output import Output, Record
+from synthbench.training.options import Setting
 from synthbench.training.predicting import apply
 from synthbench.training.recipes.base import Recipe
-from synthbench.training.setting import Setting, isolated
+from synthbench.training.setting import isolated
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,8 +9,8 @@ from synthbench.text.progress import note
 from synthbench.training.layer_checks.check import QUESTIONS, ask
 from synthbench.training.models import LAYER, code_of, layer_alone
 from synthbench.training.models.references import short_name
+from synthbench.training.options import Setting
 from synthbench.training.recipes.base import Recipe
-from synthbench.training.setting import Setting
 
 #: Questions whose failure is noted but allowed: evaluation may draw at random, unused parameters do
 #: no harm, and padding matters only where rows of a batch differ in length.
@@ -42,7 +42,7 @@ def check_before_training(
     make, width = layer_alone(recipe.model, sizes, recipe.options)
     asked = [name for name in QUESTIONS if name != "precision" or setting.precision == "bfloat16"]
     name = short_name(recipe.model.removeprefix(LAYER))
-    report = ask(make, name, width, length, Setting(setting.device, threads=1), asked)
+    report = ask(make, name, width, length, Setting(setting.device_name, threads=1), asked)
     refused = [answer for answer in report.failed if answer.question not in NOTED]
     if not refused:
         if report.failed:

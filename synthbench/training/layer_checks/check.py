@@ -16,7 +16,7 @@ from synthbench.training.layer_checks.trial import Trial
 from synthbench.training.models.foreign import ForeignMixer, make_foreign
 from synthbench.training.models.made_with import name_of, with_width
 from synthbench.training.models.references import load, short_name
-from synthbench.training.setting import Setting, find_device
+from synthbench.training.options import Setting
 
 #: The questions by name, in the order in which they are printed.
 QUESTIONS: dict[str, Callable[[Trial], Answer]] = {
@@ -72,7 +72,7 @@ def check_layer(
     """
     check_whole_number("Width", width, least=1)
     check_whole_number("Length", length, least=1)
-    setting = Setting(find_device(device), threads=1)
+    setting = Setting(device, threads=1)
     if isinstance(layer, nn.Module):
         made, name = type(layer), type(layer).__name__
         module = layer

@@ -13,7 +13,8 @@ from torch.nn.parameter import is_lazy
 from synthbench.errors import SynthbenchError
 from synthbench.training.models.foreign import ForeignMixer
 from synthbench.training.models.moved import MOVED, moved
-from synthbench.training.setting import Setting, isolated
+from synthbench.training.options import Setting
+from synthbench.training.setting import isolated
 
 #: Lengths at which implementations in chunks, with padding or with windows break.
 LENGTHS = (1, 2, 3, 63, 64, 65, 127, 128, 129)
