@@ -83,6 +83,7 @@ QUESTIONS = {
     "clean corpus": "guides/held-out",
     "contamination": "guides/held-out",
     "own task": "guides/add-a-task",
+    "own rows": "guides/probe",
     "Hub": "guides/share",
     "PyTorch": "guides/streams",
     "differences papers": "results/differences",

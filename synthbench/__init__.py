@@ -32,6 +32,7 @@ _MODULES = {
     "solve": "synthbench.evaluation.single_rows",
     "generate": "synthbench.generation.generate",
     "load_dataset": "synthbench.generation.load_dataset",
+    "probe": "synthbench.probing.probe",
     "export": "synthbench.sharing.export",
     "push": "synthbench.sharing.push",
     "curve": "synthbench.streaming.accuracy_curve",

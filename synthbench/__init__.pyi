@@ -15,6 +15,7 @@ from synthbench.evaluation.single_rows import score as score
 from synthbench.evaluation.single_rows import solve as solve
 from synthbench.generation.generate import generate as generate
 from synthbench.generation.load_dataset import load_dataset as load_dataset
+from synthbench.probing.probe import probe as probe
 from synthbench.sharing.export import export as export
 from synthbench.sharing.push import push as push
 from synthbench.streaming.accuracy_curve import curve as curve

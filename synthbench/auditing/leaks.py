@@ -44,26 +44,26 @@ class SplitLeaks:
 def find_leaks(subject: AuditedVariant, scans: Mapping[str, SplitScan]) -> dict[str, SplitLeaks]:
     """Compare all rows of all splits with each other."""
     repeated_ids, near = _repeated_ids(scans), _near_duplicates(subject, scans)
-    contents = {name: _distinct(scan.contents) for name, scan in scans.items()}
+    contents = {name: distinct(scan.contents) for name, scan in scans.items()}
     found = {}
     for name, own in scans.items():
         others = [other for other in scans if other != name]
         found[name] = SplitLeaks(
             rows=len(own.contents),
             repeated=len(own.contents) - len(contents[name]),
-            shared={other: int(_are_in(own.contents, contents[other]).sum()) for other in others},
+            shared={other: int(are_in(own.contents, contents[other]).sum()) for other in others},
             wrong_ids=own.wrong_ids,
             repeated_ids=repeated_ids[name],
             images=len(own.images),
             shared_images={
-                other: int(_are_in(own.images, scans[other].images).sum()) for other in others
+                other: int(are_in(own.images, scans[other].images).sum()) for other in others
             },
             near_duplicates=near[name],
         )
     return found
 
 
-def _distinct(codes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def distinct(codes: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """The distinct codes in ascending order; faster than `np.unique`, which hashes them."""
     ordered = np.sort(codes)
     first = np.ones(len(ordered), np.bool_)
@@ -72,7 +72,7 @@ def _distinct(codes: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return distinct
 
 
-def _are_in(codes: NDArray[np.uint64], ordered: NDArray[np.uint64]) -> NDArray[np.bool_]:
+def are_in(codes: NDArray[np.uint64], ordered: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Whether each code is in `ordered`, whose codes are in ascending order."""
     if not len(ordered):
         return np.zeros(len(codes), np.bool_)
@@ -85,7 +85,7 @@ def _repeated_ids(scans: Mapping[str, SplitScan]) -> dict[str, int]:
     """How many ids of each split already occurred in this split or an earlier split."""
     found, before = {}, np.zeros(0, np.uint64)
     for name, scan in scans.items():
-        after = _distinct(np.concatenate([before, scan.ids]))
+        after = distinct(np.concatenate([before, scan.ids]))
         found[name] = len(scan.ids) - (len(after) - len(before))
         before = after
     return found
@@ -104,9 +104,9 @@ def _near_duplicates(
         keys, counts = np.unique(train.near_duplicates[kind][first], return_counts=True)
         for name, own in scans.items():
             if name == subject.train:
-                near = _are_in(own.near_duplicates[kind], keys[counts > 1])
+                near = are_in(own.near_duplicates[kind], keys[counts > 1])
             else:
-                near = _are_in(own.near_duplicates[kind], keys) & ~_are_in(own.contents, contents)
+                near = are_in(own.near_duplicates[kind], keys) & ~are_in(own.contents, contents)
             found[name][kind] = NearDuplicates(
                 rows=int(near.sum()),
                 share=float(near.mean()),

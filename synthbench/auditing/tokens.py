@@ -55,13 +55,13 @@ def token_shortcuts(tokens: Tokenizer) -> list[Shortcut]:
         Shortcut(
             "bag of tokens and pairs",
             "Logistic regression on counts of tokens and of neighbouring pairs.",
-            lambda train: fit_linear(_Bags(tokens, train).of, train),
+            lambda train: fit_linear(Bags(tokens, train).of, train),
             learned=True,
         ),
         Shortcut(
             "1- to 3-grams",
             "Logistic regression on counts of tokens and of neighbouring pairs and triples.",
-            lambda train: fit_linear(_Bags(tokens, train, _LONGEST_RUN, MOST_RUNS).sparse, train),
+            lambda train: fit_linear(Bags(tokens, train, _LONGEST_RUN, MOST_RUNS).sparse, train),
             learned=True,
         ),
         Shortcut(
@@ -126,7 +126,7 @@ def _fit_rarest(tokens: Tokenizer, train: Columns) -> Predictor:
     return by_key("", "", rarest).fit(train)
 
 
-class _Bags:
+class Bags:
     """Counts of the tokens and runs of neighbouring tokens that are most frequent in train.
 
     Args:
@@ -174,7 +174,7 @@ class _Bags:
 
 
 def _fit_nearest(tokens: Tokenizer, train: Columns) -> Predictor:
-    bags = _Bags(tokens, train)
+    bags = Bags(tokens, train)
     there, label = bags.of(train), labels_of(train)
     squares = (there**2).sum(axis=1)
 

@@ -1,4 +1,4 @@
-"""The command that reads a corpus of one's own: decontaminate."""
+"""Commands for rows of other origins: decontaminate, probe."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import click
 
 from synthbench.cli.options import (
     WithExamples,
+    choice_option,
     json_option,
     quiet_option,
     show,
@@ -61,3 +62,48 @@ def decontaminate(
         show_json(report.to_dict())
     elif not quiet:
         show(report)
+
+
+@click.command(
+    cls=WithExamples,
+    epilog="""
+    synthbench probe rows.jsonl --evaluation held_out.jsonl
+    synthbench probe my_rows.py:rows --scorer my_rows.py:score
+    synthbench probe reasoning-gym:leg_counting
+    synthbench probe listops --only leaks --json
+    """,
+)
+@click.argument("source")
+@click.option(
+    "--question",
+    multiple=True,
+    metavar="COL",
+    help="Default: the usual names. Repeatable: several columns make one question.",
+)
+@click.option("--answer", metavar="COL", help="The right answer. Default: the usual names.")
+@click.option(
+    "--evaluation",
+    metavar="FILE|SPLIT",
+    help="Rows to evaluate on. Default: every split but train.",
+)
+@click.option("--scorer", metavar="FILE.py:FUNCTION", help="FUNCTION(reply, row) gives a reward.")
+@choice_option("--scorer-reads", "reply", "answer")
+@click.option("--only", metavar="QUESTION", help="Ask a single group of questions, such as leaks.")
+@json_option
+@click.option("--quiet", is_flag=True, help="Show no progress bar.")
+def probe(source: str, as_json: bool, quiet: bool, **chosen: Any) -> int:
+    """Report leaks, repeats, contradictions and more in rows of any origin.
+
+    SOURCE is a file or folder of Parquet, JSON Lines or CSV, a dataset
+    directory, reasoning-gym:NAME, reasoning-core:NAME, verifiers:ENV, or
+    FILE.py:FUNCTION, where FUNCTION(seed, split) gives rows as dicts.
+
+    The exit status is 1 if something is wrong whatever the task: other rows
+    for the same seed, evaluation rows in train, a question with two answers, a
+    right answer that is not paid.
+    """
+    from synthbench.probing.probe import probe as ask
+
+    found = ask(source, progress=not quiet, **chosen)
+    show_json(found.to_dict()) if as_json else show(found)
+    return 1 if found.wrong else 0

@@ -179,6 +179,7 @@ for _command in (
     datasets.export,
     datasets.push,
     corpora.decontaminate,
+    corpora.probe,
     ask.ask,
     train.train,
     train.reproduce,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synthbench.auditing import tokens
-from synthbench.auditing.tokens import Codes, _Bags, token_shortcuts
+from synthbench.auditing.tokens import Bags, Codes, token_shortcuts
 from synthbench.tasks.tokens import Vocabulary
 
 Rows = list[tuple[str, int]]
@@ -82,7 +82,7 @@ def test_of_equally_near_rows_the_first_is_taken():
 @given(st.lists(st.lists(st.sampled_from("abcxyz"), max_size=6), min_size=1, max_size=8))
 def test_a_bag_counts_what_is_there(rows):
     listed = {"text": pa.array(rows, pa.list_(pa.string()))}
-    bags = _Bags(lambda one: one["text"], listed)
+    bags = Bags(lambda one: one["text"], listed)
     found = bags.of(listed)
     assert found.shape[0] == len(rows)
     for row, bag in zip(rows, found, strict=True):
@@ -92,7 +92,7 @@ def test_a_bag_counts_what_is_there(rows):
 def test_only_the_most_frequent_features_are_counted(monkeypatch):
     monkeypatch.setattr(tokens, "MOST_FEATURES", 2)
     rows = columns([("a b a b", 0), ("a c", 0)])
-    assert _Bags(words, rows).of(rows).tolist() == [[2, 2], [1, 0]]
+    assert Bags(words, rows).of(rows).tolist() == [[2, 2], [1, 0]]
 
 
 def test_tokens_that_train_lacks_have_one_number_of_their_own():
@@ -116,7 +116,7 @@ def test_a_regression_on_3_grams_weighs_what_pairs_do_not_tell():
 @given(st.lists(st.lists(st.sampled_from("abcxyz"), max_size=6), min_size=1, max_size=8))
 def test_all_runs_of_up_to_three_tokens_are_told_apart(rows):
     listed = {"text": pa.array(rows, pa.list_(pa.string()))}
-    found = _Bags(lambda one: one["text"], listed, 3, 1_000).sparse(listed).toarray()
+    found = Bags(lambda one: one["text"], listed, 3, 1_000).sparse(listed).toarray()
     runs = [
         [tuple(row[at : at + n]) for n in (1, 2, 3) for at in range(len(row) - n + 1)]
         for row in rows

@@ -21,6 +21,7 @@ from synthbench.verification.conformance.datasets import SmallDataset
 from synthbench.verification.conformance.isolated import Step, Stopped, in_words, run_isolated
 from synthbench.verification.conformance.levels import check_levels
 from synthbench.verification.conformance.rows import Problems
+from synthbench.verification.global_state import restored_state
 
 #: How many rows per bucket, and how many buckets per split, are checked.
 _ROWS, _BUCKETS = 20, 12
@@ -125,7 +126,7 @@ def _ask_each(
     for statement, check in checks:
         yield Step(task.variant, statement)
         try:
-            with draws.restored_state():
+            with restored_state():
                 problems = check()
         except MissingSourceError:  # says nothing about the task
             raise

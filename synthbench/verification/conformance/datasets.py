@@ -7,30 +7,26 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-import json
-import os
-import pickle
-import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow as pa
 
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.manifest import Manifest
+from synthbench.errors import SynthbenchError
 from synthbench.generation.generate import generate
 from synthbench.sampling.plan import Plan, make_plan
 from synthbench.tasks import registry
 from synthbench.tasks.base import Split, Task
 from synthbench.tasks.returned import buckets_of
 from synthbench.verification.conformance.rows import Problems
+from synthbench.verification.elsewhere import Elsewhere
 from synthbench.verification.verify import verify
 
 #: The minimum number of rows of a split, and of each of its buckets.
 _ROWS, _BUCKET_ROWS = 200, 8
 _HASH_SEED = "12345"
 _SECONDS = 600
-_CODE = f"from {__name__} import make_for_parent; make_for_parent()"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,33 +77,26 @@ def check_again(made: SmallDataset) -> Problems:
 def check_elsewhere(made: SmallDataset) -> Problems:
     """Another process with another `PYTHONHASHSEED` gives the same rows."""
     request = (made.task, made.plan, made.directory / "elsewhere")
-    done = subprocess.run(
-        [sys.executable, "-c", _CODE],
-        input=pickle.dumps((sys.path, pickle.dumps(request))),
-        env={**os.environ, "PYTHONHASHSEED": _HASH_SEED},
-        capture_output=True,
-        timeout=_SECONDS,
-        check=False,
-    )
-    if done.returncode:
-        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
-        return [f"Another process could not make the dataset: {''.join(last)}"]
+    try:
+        with Elsewhere(make_elsewhere, request, _HASH_SEED) as elsewhere:
+            digests = elsewhere.result(_SECONDS)
+    except SynthbenchError as error:
+        return [f"Another process could not make the dataset: {error}"]
     return _compare(
         made,
-        json.loads(done.stdout),
+        digests,
         "in another process, with another PYTHONHASHSEED. Look for the order of sets and for "
         "hash() (sort sets, take fingerprints from hashlib), and for what differs in a worker "
         "process.",
     )
 
 
-def make_for_parent() -> None:
-    """Make the dataset that `check_elsewhere` asks for on standard input; print its digests."""
-    sys.path[:], request = pickle.loads(sys.stdin.buffer.read())
-    task, plan, out = pickle.loads(request)
+def make_elsewhere(request: tuple[Task, Plan, Path]) -> dict[str, str]:
+    """The digests of the dataset that `check_elsewhere` asks for."""
+    task, plan, out = request
     if task.name not in registry.list_tasks():
         registry.register(type(task))
-    print(json.dumps(_digests(_make(task, plan, out))))
+    return _digests(_make(task, plan, out))
 
 
 def check_two_workers(made: SmallDataset) -> Problems:

@@ -6,7 +6,6 @@ Each check returns the problems it found, as sentences.
 from __future__ import annotations
 
 import pickle
-import random
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +22,11 @@ from synthbench.tasks.returned import capacity_of, enumerated, proposed
 from synthbench.tasks.row_ids import fingerprints
 from synthbench.text.lines import short
 from synthbench.verification.conformance.rows import Problems, plain_rows
+from synthbench.verification.global_state import (
+    global_states,
+    restored_state,
+    seed_global_states,
+)
 
 _CANDIDATES = 256
 #: Blocks that are proposed for a bucket before it counts as starved.
@@ -124,8 +128,7 @@ def check_global_state(task: Task, split: Split, bucket: int) -> Problems:
     made = []
     with restored_state():
         for seed in (1, 2, 1):
-            random.seed(seed)
-            np.random.seed(seed)
+            seed_global_states(seed)
             with _watched("propose", problems):
                 block = proposed(task, _draws(task), _CANDIDATES, split, bucket)
             made.append(block)
@@ -140,28 +143,12 @@ def check_global_state(task: Task, split: Split, bucket: int) -> Problems:
 
 
 @contextmanager
-def restored_state() -> Iterator[None]:
-    """Restore the global random state; even importing a library such as `rich` may change it."""
-    before = random.getstate(), np.random.get_state()
-    try:
-        yield
-    finally:
-        random.setstate(before[0])
-        np.random.set_state(before[1])
-
-
-@contextmanager
 def _watched(method: str, problems: Problems) -> Iterator[None]:
     """Add a problem for each global generator that the block uses."""
-
-    def states() -> dict[str, object]:
-        _, key, *rest = np.random.get_state()
-        return {"np.random": (np.asarray(key).tobytes(), *rest), "random": random.getstate()}
-
-    before = states()
+    before = global_states()
     yield
-    for name, state in states().items():
-        if state != before[name]:
+    for name, state in global_states().items():
+        if name in before and state != before[name]:
             problems.append(
                 f"{method} draws from {name}, the global random state. All randomness must come "
                 "from the argument draws of propose (synthbench.seeding.Draws)."

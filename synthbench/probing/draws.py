@@ -1,0 +1,219 @@
+"""Questions about generators: does the seed, and nothing else, decide the rows?"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from synthbench.errors import SynthbenchError, UsageError
+from synthbench.probing.columns import Chosen, answer_key
+from synthbench.probing.functions import Draw, DrawnRows, Job, make_draws
+from synthbench.probing.lags import between
+from synthbench.probing.peers import PEERS, Traits
+from synthbench.probing.report import FOUND, HOLDS, NOT_ASKED, STATED, WRONG, Verdict, quoted, share
+from synthbench.probing.scan import hashed
+from synthbench.probing.sources import ProbeSource, SourceRows
+from synthbench.text.progress import Bar
+from synthbench.verification.elsewhere import Elsewhere, ElsewhereError
+
+#: The seconds that a process may take for its first draw, and in all.
+_SECONDS, _MOST_SECONDS = 10.0, 600.0
+#: Splits to evaluate on that are tried, unless the user names a split.
+_EVALUATION = ("test", "validation", "eval")
+TRAIN = "train"
+_FUNCTION = Traits(lambda name: make_draws, has_splits=True)  # type: ignore[arg-type,return-value]
+
+
+@dataclasses.dataclass(frozen=True)
+class DrawnSource:
+    """The rows of a generator, and the same draws in other circumstances.
+
+    Attributes:
+        source: the rows of seed 0 as a source.
+        first: the rows of seed 0.
+        again: the draws that should give the same rows, by the question that they answer.
+        other_seed: the rows of seed 1; None if the generator takes no seed.
+        traits: the kind of generator.
+    """
+
+    source: ProbeSource
+    first: DrawnRows
+    again: Mapping[str, DrawnRows]
+    other_seed: DrawnRows | None
+    traits: Traits
+
+
+#: The questions that compare draws, and what each changes from the first draw to the second.
+CIRCUMSTANCES = {
+    "repeatable": "asked twice in one process",
+    "process": "asked in two processes",
+    "hash seed": "asked in two processes with other hash seeds",
+    "global state": "asked after other seeds of random, NumPy and PyTorch",
+}
+
+
+def draw_source(origin: str, evaluation: str | None, bar: Bar) -> DrawnSource:
+    """Draw rows of a generator, several times and in several processes.
+
+    Raises:
+        UsageError: an unknown generator, or rows that are not dicts.
+        SynthbenchError: it raises an error or takes too long.
+    """
+    traits = PEERS.get(origin.partition(":")[0], _FUNCTION)
+    asked = (evaluation,) if evaluation else _EVALUATION if traits.has_splits else ()
+    first = Draw(0, TRAIN)
+    draws = {"first": first, "repeatable": first, "global state": Draw(0, TRAIN, state=1)}
+    if traits.has_seeds:
+        draws["seed 1"] = Draw(1, TRAIN)
+    draws |= {f"split {name}": Draw(0, name) for name in asked}
+    with contextlib.ExitStack() as stack:
+        here = stack.enter_context(
+            Elsewhere(make_draws, Job(origin, tuple(draws.values()), _SECONDS), "0")
+        )
+        others = {
+            question: stack.enter_context(
+                Elsewhere(make_draws, Job(origin, (first,), 2 * _SECONDS), hash_seed)
+            )
+            for question, hash_seed in (("process", "0"), ("hash seed", "1"))
+        }
+        made = dict(zip(draws, _result(origin, here), strict=True))
+        bar.update()
+        for question, other in others.items():
+            (made[question],) = _result(origin, other)
+            bar.update()
+    for name in ("first", *CIRCUMSTANCES, *(["seed 1"] if traits.has_seeds else [])):
+        if made[name].error:
+            kind = UsageError if made[name].error.startswith("gave ") else SynthbenchError
+            raise kind(f"{origin} {made[name].error}")
+    if not made["first"].rows:
+        raise SynthbenchError(f"{origin} gave no rows for seed 0 and split {TRAIN!r}.")
+    splits = {TRAIN: _rows(made["first"])}
+    held = next((name for name in asked if made[f"split {name}"].rows), None)
+    if evaluation and held is None:
+        reason = made[f"split {evaluation}"].error or "gave no rows"
+        raise UsageError(f"{origin}, split {evaluation!r}: {reason}")
+    if held is not None:
+        splits[held] = _rows(made[f"split {held}"])
+    source = ProbeSource(origin, splits, [TRAIN], [held] if held else [], traits.question, None)
+    again = {question: made[question] for question in CIRCUMSTANCES}
+    return DrawnSource(source, made["first"], again, made.get("seed 1"), traits)
+
+
+def _result(origin: str, elsewhere: Elsewhere) -> list[DrawnRows]:
+    try:
+        drawn: list[DrawnRows] = elsewhere.result(_MOST_SECONDS)
+    except ElsewhereError as error:
+        raise SynthbenchError(f"{origin}: {error}.") from None
+    return drawn
+
+
+def _rows(drawn: DrawnRows) -> SourceRows:
+    names = list(dict.fromkeys(name for row in drawn.rows[:100] for name in row))
+    return SourceRows(names, lambda _: iter(drawn.rows))
+
+
+def same_rows(drawn: DrawnSource, chosen: Chosen) -> Iterator[Verdict]:
+    """The same rows for the same seed, in all circumstances."""
+    for question, words in CIRCUMSTANCES.items():
+        yield _compared(question, words, drawn, drawn.again[question], chosen)
+    moved = drawn.again["repeatable"].moved
+    if drawn.traits.own_state:
+        yield Verdict(
+            "global state is moved",
+            STATED,
+            "it draws from the global states, which are seeded for it here.",
+        )
+    elif moved:
+        yield Verdict(
+            "global state is moved",
+            FOUND,
+            f"a draw moves the global state of {' and '.join(moved)}, on which other code in the "
+            "process may depend.",
+        )
+    else:
+        yield Verdict(
+            "global state is moved", HOLDS, "a draw leaves random, NumPy and PyTorch alone."
+        )
+
+
+def _compared(
+    question: str, words: str, drawn: DrawnSource, other: DrawnRows, chosen: Chosen
+) -> Verdict:
+    first = drawn.first
+    count = min(len(first.rows), len(other.rows))
+    read = [_read(chosen, row) for row in first.rows[:count]]
+    again = [_read(chosen, row) for row in other.rows[:count]]
+    differ = [number for number in range(count) if read[number] != again[number]]
+    ends = {len(one.rows) if one.ended else None for one in (first, other)}
+    if differ or (first.ended and other.ended and len(ends) > 1):
+        lengths = "" if len(ends) == 1 else f" ({len(first.rows):,} and {len(other.rows):,} rows)"
+        return Verdict(
+            question,
+            WRONG,
+            f"{len(differ):,} of {count:,} rows of seed 0 differ{lengths}, {words}.",
+            "0 rows",
+            tuple(
+                f"row {number:,}: {quoted(' -> '.join(read[number]))} | "
+                f"{quoted(' -> '.join(again[number]))}"
+                for number in differ[:2]
+            ),
+        )
+    others = sorted(
+        {
+            name
+            for here, there in zip(first.rows[:count], other.rows[:count], strict=True)
+            for name in here
+            if here[name] != there.get(name)
+        }
+    )
+    text = f"{count:,} rows of seed 0 are the same, {words}"
+    if others:
+        return Verdict(question, STATED, f"{text}, but for their columns {', '.join(others)}.")
+    return Verdict(question, HOLDS, f"{text}.")
+
+
+def _read(chosen: Chosen, row: Mapping[str, Any]) -> tuple[str, str]:
+    return chosen.question_of(row), answer_key(chosen.answer_of(row))
+
+
+def seeds(drawn: DrawnSource, chosen: Chosen) -> Iterator[Verdict]:
+    """SourceRows of seed 0 that come again with seed 1."""
+    if drawn.other_seed is None:
+        yield Verdict("seeds", NOT_ASKED, "it takes no seed.")
+        return
+    zero, following = (_hashes(chosen, part.rows) for part in (drawn.first, drawn.other_seed))
+    lag = between(zero, following)
+    text = f"{lag.repeated:,} of {len(zero):,} rows of seed 0 are rows of seed 1"
+    _, counts = np.unique(zero, return_counts=True)
+    alike = int(counts[counts > 1].sum())
+    chance = f"{share(alike, len(zero))} of rows have a twin in their own seed"
+    if not lag.repeated:
+        yield Verdict("seeds", HOLDS, f"{text}.")
+        return
+    if not lag.is_surprising:
+        yield Verdict("seeds", STATED, f"{text}, at no fixed distance.", chance)
+        return
+    where = "in the same places" if not lag.distance else f"moved by {abs(lag.distance):,}"
+    yield Verdict(
+        "seeds",
+        FOUND,
+        f"{text}; {lag.rows:,} of {lag.compared:,} are {where}.",
+        f"{min(lag.chance, lag.compared):,.1f} rows",
+        _pairs(drawn, chosen, lag.pairs),
+    )
+
+
+def _hashes(chosen: Chosen, rows: Sequence[Mapping[str, Any]]) -> Any:
+    return np.array([hashed(chosen.question_of(row)) for row in rows], np.uint64)
+
+
+def _pairs(drawn: DrawnSource, chosen: Chosen, pairs: Sequence[tuple[int, int]]) -> tuple[str, ...]:
+    return tuple(
+        f"seed 0 row {row:,}, seed 1 row {other:,}: "
+        f"{quoted(chosen.question_of(drawn.first.rows[row]))}"
+        for row, other in pairs
+    )

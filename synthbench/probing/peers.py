@@ -1,0 +1,167 @@
+"""Generators of other packages: tasks of reasoning-gym and reasoning-core, verifiers environments.
+
+Each is loaded in the process that draws rows, and never in that of the user.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from synthbench.errors import SynthbenchError, UsageError, unknown_name
+
+#: The seconds that reasoning-core may try to find a row. By default it gives up after 10, so that
+#: the speed of the machine would decide which rows come.
+_PATIENCE = 50
+
+
+@dataclasses.dataclass(frozen=True)
+class Generator:
+    """A generator of rows.
+
+    Attributes:
+        rows: given a seed, a split and the most rows that are wanted, the rows.
+        score: the reward of an answer to a row, if the generator has a scorer of its own.
+    """
+
+    rows: Callable[[int, str, int], Any]
+    score: Callable[[str, Mapping[str, Any]], Any] | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Traits:
+    """The traits of a kind of generator.
+
+    Attributes:
+        load: the generator of a name.
+        has_splits: whether it has several splits.
+        has_seeds: whether it takes a seed.
+        own_state: whether it draws from the global random state by design, and says so.
+        question: the columns of the question, or an empty tuple to guess them.
+        has_scorer: whether it has a scorer of its own.
+    """
+
+    load: Callable[[str], Generator]
+    has_splits: bool = False
+    has_seeds: bool = True
+    own_state: bool = False
+    question: tuple[str, ...] = ()
+    has_scorer: bool = False
+
+
+def _reasoning_gym(name: str) -> Generator:
+    with _installed("reasoning-gym"):
+        import reasoning_gym
+        from reasoning_gym.factory import DATASETS
+        from reasoning_gym.utils import extract_answer
+    if name not in DATASETS:
+        raise unknown_name("task of reasoning-gym", name, sorted(DATASETS))
+    made = reasoning_gym.create_dataset(name, seed=0, size=1)
+
+    def rows(seed: int, split: str, most: int) -> Iterator[Any]:
+        dataset = reasoning_gym.create_dataset(name, seed=seed, size=most)
+        return (dataset[number] for number in range(len(dataset)))
+
+    def score(answer: str, row: Mapping[str, Any]) -> Any:
+        return made.score_answer(extract_answer(f"<answer>{answer}</answer>"), row)
+
+    return Generator(rows, score)
+
+
+def _reasoning_core(name: str) -> Generator:
+    with _installed("reasoning-core"):
+        import reasoning_core
+    known = sorted(reasoning_core.list_tasks())
+    if name not in known:
+        raise unknown_name("task of reasoning-core", name, known)
+    task = reasoning_core.get_task(name)
+    task.timeout = _PATIENCE
+    task.generate_example()  # imports libraries, which may draw
+
+    def rows(seed: int, split: str, most: int) -> Iterator[Any]:
+        random.seed(seed)
+        np.random.seed(seed)
+        for _ in range(most):
+            example = task.generate_example()
+            yield {"prompt": str(example.prompt), "answer": example.answer, "entry": example}
+
+    def score(answer: str, row: Mapping[str, Any]) -> Any:
+        return task.score_answer(answer, row["entry"])
+
+    return Generator(rows, score)
+
+
+def _verifiers(name: str) -> Generator:
+    with _installed("verifiers"):
+        import verifiers
+    classic = getattr(verifiers, "load_environment", None)
+    return _classic_environment(classic, name) if classic else _taskset(name)
+
+
+def _classic_environment(load: Callable[..., Any], name: str) -> Generator:
+    """An environment of verifiers before 0.4: two datasets of `question` or `prompt`, `answer`."""
+    environment = load(name)
+
+    def rows(seed: int, split: str, most: int) -> Iterable[Any]:
+        if split == "train":
+            return environment.get_dataset()  # type: ignore[no-any-return]
+        return environment.get_eval_dataset()  # type: ignore[no-any-return]
+
+    return Generator(rows)
+
+
+def _taskset(name: str) -> Generator:
+    """A taskset of verifiers from 0.4 on, whose configuration may have `seed` and `split`."""
+    from verifiers.v1.configs.taskset import TasksetConfig
+    from verifiers.v1.utils.generic import concrete_type
+    from verifiers.v1.utils.loaders import taskset_class
+
+    try:
+        found = taskset_class(name)
+    except (ModuleNotFoundError, AttributeError, TypeError) as error:
+        raise UsageError(f"verifiers:{name}: {error}") from None
+    configuration = concrete_type(found, TasksetConfig) or TasksetConfig
+
+    def rows(seed: int, split: str, most: int) -> Iterator[Any]:
+        options = {"id": name, "seed": seed, "split": split}
+        known = configuration.model_fields
+        taskset = found(configuration(**{one: options[one] for one in options if one in known}))
+        for task in taskset:
+            values = task.data.model_dump(exclude_none=True)
+            yield {"prompt": task.data.prompt_text, **values, "question": task.data.prompt_text}
+
+    return Generator(rows)
+
+
+class _installed:  # noqa: N801
+    """A `with` block that imports a peer.
+
+    Raises:
+        SynthbenchError: it is not installed.
+    """
+
+    def __init__(self, package: str) -> None:
+        self._package = package
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, ImportError):
+            raise SynthbenchError(
+                f"{self._package} cannot be imported ({error}): pip install {self._package}."
+            ) from None
+
+
+#: By the word before the colon of a source.
+PEERS = {
+    "reasoning-gym": Traits(_reasoning_gym, question=("question",), has_scorer=True),
+    "reasoning-core": Traits(
+        _reasoning_core, own_state=True, question=("prompt",), has_scorer=True
+    ),
+    "verifiers": Traits(_verifiers, has_splits=True, has_scorer=True),
+}

@@ -1,0 +1,144 @@
+"""The checks of this package's rows, for rows of any origin."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from synthbench.arguments import checked
+from synthbench.checks import check_name
+from synthbench.probing.columns import Chosen, choose_columns
+from synthbench.probing.draws import DrawnSource, draw_source, same_rows, seeds
+from synthbench.probing.functions import check_reference, is_generator
+from synthbench.probing.peers import PEERS
+from synthbench.probing.report import Probe, Verdict, counted
+from synthbench.probing.rows import ScannedSource, balance, contradictions, leaks, repeats
+from synthbench.probing.scan import scan
+from synthbench.probing.scorer import MOST_SCORED, ScorerJob, scorer_verdicts
+from synthbench.probing.shortcuts import shortcuts
+from synthbench.probing.sources import open_source
+from synthbench.text.progress import progress_bar
+
+#: The questions about generators, and about rows, by the words that `only` takes.
+OF_DRAWS: dict[str, Callable[[DrawnSource, Chosen], Iterator[Verdict]]] = {
+    "same rows": same_rows,
+    "seeds": seeds,
+}
+OF_ROWS: dict[str, Callable[[ScannedSource], Iterator[Verdict]]] = {
+    "repeats": repeats,
+    "leaks": leaks,
+    "contradictions": contradictions,
+    "balance": balance,
+    "shortcuts": shortcuts,
+}
+READS = ("reply", "answer")
+GROUPS = (*OF_DRAWS, *OF_ROWS, "scorer")
+
+
+@checked
+def probe(
+    source: Any,
+    *,
+    question: str | Sequence[str] | None = None,
+    answer: str | None = None,
+    evaluation: str | None = None,
+    scorer: str | None = None,
+    scorer_reads: str = "reply",
+    only: str | None = None,
+    progress: bool = True,
+) -> Probe:
+    """Ask rows of any origin the questions that this package asks of its own.
+
+    Args:
+        source: a file or folder of Parquet, JSON Lines or CSV, a dataset directory,
+            `reasoning-gym:NAME`, `reasoning-core:NAME`, `verifiers:ENV` or `FILE.py:FUNCTION`,
+            where `FUNCTION(seed, split)` gives rows as dicts, without end or not, a
+            `datasets.Dataset` or `DatasetDict`, or rows as dicts.
+        question: the columns of the question, by default those with usual names.
+        answer: the column of the right answer, by default that with a usual name.
+        evaluation: the split to evaluate on, or a file of more rows. Default: all splits but train.
+        scorer: a reward for a reply to a row, as `FILE.py:FUNCTION` (see `probing.scorer`). By
+            default the scorer of the generator.
+        scorer_reads: "reply" if the scorer reads whole replies, "answer" if it reads an answer that
+            was extracted from a reply.
+        only: ask a single group of questions.
+        progress: show a bar on standard error, if that is a terminal.
+
+    Returns:
+        A verdict on each question, with its evidence.
+
+    Raises:
+        UsageError: an unknown form of source, column, split or question.
+        DatasetError: a file cannot be read.
+        SynthbenchError: a generator raises an error.
+
+    Example:
+        >>> import synthbench
+        >>> rows = [{"question": f"{n} + 1", "answer": n + 1} for n in range(100)]
+        >>> synthbench.probe(rows).raise_if_wrong()
+    """
+    if only is not None:
+        check_name("question", only, GROUPS)
+    check_name("scorer_reads", scorer_reads, READS)
+    if scorer is not None:
+        check_reference(scorer)
+    if isinstance(source, str) and is_generator(source) and source.partition(":")[0] not in PEERS:
+        check_reference(source)
+    named = [question] if isinstance(question, str) else list(question or ())
+    options = {"question": named, "answer": answer, "evaluation": evaluation, "scorer": scorer}
+    options["scorer_reads"] = scorer_reads if scorer else None
+    verdicts: list[Verdict] = []
+
+    def add(group: str, asked: Iterator[Verdict]) -> None:
+        again = _again(source, {**options, "only": group})
+        verdicts.extend(dataclasses.replace(one, again=again) for one in asked)
+
+    with progress_bar(progress, "probe", "steps", 3) as bar:
+        if isinstance(source, str) and is_generator(source):
+            drawn = draw_source(source, evaluation, bar)
+            opened = drawn.source
+        else:
+            drawn, opened = None, open_source(source, evaluation)
+        first = next(iter(opened.splits.values()))
+        chosen = choose_columns(
+            first.names, first.first(), named or opened.question, answer or opened.answer
+        )
+        if drawn is not None:
+            for group, of_draws in OF_DRAWS.items():
+                if only in (None, group):
+                    add(group, of_draws(drawn, chosen))
+        bar.title, bar.total = "probe rows", 0
+        scans = {
+            name: scan(rows.read(chosen.names), chosen, bar) for name, rows in opened.splits.items()
+        }
+        scanned = ScannedSource(opened, chosen, scans)
+        for group, of_rows in OF_ROWS.items():
+            if only in (None, group):
+                bar.update(0, now=group)
+                add(group, of_rows(scanned))
+        if only in (None, "scorer"):
+            bar.update(0, now="scorer")
+            # A peer brings its scorer.
+            own = drawn is not None and (scorer or drawn.traits.has_scorer)
+            origin = source if own else None
+            rows = [] if origin else [*islice(first.read(first.names), MOST_SCORED)]
+            replies = scorer_reads == "reply" if scorer else False
+            add("scorer", scorer_verdicts(ScorerJob(scorer, origin, chosen, rows, replies)))
+    sizes = ", ".join(f"{counted(len(rows), 'row')} of {name}" for name, rows in scans.items())
+    return Probe(opened.name, f"{chosen}; {sizes}", verdicts)
+
+
+def _again(source: Any, options: Mapping[str, Any]) -> str:
+    """The command that asks one question again, in Python for rows in memory."""
+    if not isinstance(source, str | os.PathLike):
+        given = "".join(f", {name}={value!r}" for name, value in options.items() if value)
+        return f"synthbench.probe(source{given})"
+    words = ["synthbench", "probe", os.fspath(source)]
+    for name, value in options.items():
+        for word in [value] if isinstance(value, str) else value or ():
+            words += [f"--{name.replace('_', '-')}", word]
+    return shlex.join(words)
