@@ -6,7 +6,7 @@ split, and how many times as long as pyarrow alone the largest takes. Where the 
 process, so that shares mean something) and the rows a second of `stream` and `tokens` are measured
 once.
 
-`python -m benchmarks NAME --help` describes the others: `scaling`, `endurance`, `peers`,
+`python -m benchmarks NAME --help` describes the others: `scaling`, `endurance`, `verify`, `peers`,
 `prompt_tokens`, `decontaminate`, `solutions`, `replies`, and for the trainer `floor`, `steps`,
 `attention`, `collect` and `leak`.
 """
@@ -48,8 +48,8 @@ from synthbench.text.tables import Table, render
 
 #: Modules by name; those of the trainer need PyTorch.
 MORE = (
-    *("scaling", "endurance", "peers", "prompt_tokens", "decontaminate", "solutions"),
-    *("replies", "floor", "steps", "attention", "collect", "leak"),
+    *("scaling", "endurance", "verify", "peers", "prompt_tokens", "decontaminate"),
+    *("solutions", "replies", "floor", "steps", "attention", "collect", "leak"),
 )
 
 

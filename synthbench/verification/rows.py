@@ -27,15 +27,18 @@ from synthbench.sampling.blocks import KeyedRows
 from synthbench.sampling.plan import Plan, divide
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.answer_check import accepts
-from synthbench.tasks.base import LABEL, Task
+from synthbench.tasks.base import LABEL, Block, Task
 from synthbench.tasks.features import Columns
 from synthbench.tasks.returned import buckets_of, label_of, wrong_bucket
-from synthbench.tasks.row_ids import columns_of, ids, recomputed, rows_table
+from synthbench.tasks.row_ids import columns_of, fingerprints, ids, rows_table
 from synthbench.text.lines import one_line, short
 from synthbench.verification.files import RowGroup, SplitFiles
+from synthbench.verification.proof import proved
 
 #: Rows that are held as Python values at a time.
 _BATCH_ROWS = 1_024
+#: A row's number and what is wrong with it.
+Wrong = tuple[int, str]
 
 
 def make_again(
@@ -98,14 +101,14 @@ def make_again(
         )
 
 
-def digest_and_solve(task: Task, rows: KeyedRows) -> tuple[bytes, tuple[int, str] | None]:
+def digest_and_solve(task: Task, rows: KeyedRows) -> tuple[bytes, Wrong | None]:
     """The digest of a chunk of rows, and the first of them that is wrong.
 
     A row is wrong if the reference solver or the task's `check` refutes it, its id is not that of
     its inputs, or it is in another bucket than it was drawn for.
     """
     table = rows_table(task, rows.block, rows.fingerprints)
-    wrong = first_wrong_row(task, table) or first_wrong_id(task, table)
+    wrong = first_wrong_row(task, table, with_ids=True)
     return _digest(table, columns_of(task)), wrong or wrong_bucket(task, table, rows.buckets)
 
 
@@ -143,26 +146,50 @@ def derived_columns(task: Task) -> list[str]:
     return [name for name in task.plain_columns if name not in task.inputs]
 
 
-def first_wrong_row(task: Task, rows: pa.Table) -> tuple[int, str] | None:
-    """The first row that the reference solver refutes, and why; None if all are right.
+def first_wrong_row(task: Task, rows: pa.Table, with_ids: bool) -> Wrong | None:
+    """The first row that the reference solver refutes or whose id is wrong; None if all are right.
 
     The label of a checked task need not be the solver's, but `check` must accept both.
+
+    Args:
+        task: the task.
+        rows: its rows, with all columns of a shard.
+        with_ids: whether ids are looked at.
     """
-    names, first = derived_columns(task), 0
-    for batch in rows.to_batches(_BATCH_ROWS) if names else ():
-        questions = batch.select(list(task.inputs)).to_pylist()
-        stored = batch.select(names).to_pylist()
-        for index, (question, there) in enumerate(zip(questions, stored, strict=True), first):
+    first = 0
+    for batch in rows.to_batches(CHUNK_ROWS):
+        try:
+            block = task.parse({name: batch.column(name) for name in task.inputs})
+        except Exception as error:  # a task may raise anything on what is not a row
+            block, unreadable = None, error
+        wrong = _first_refuted(task, block, batch)
+        if with_ids and wrong is None:
+            wrong = _unknown_ids(unreadable) if block is None else _first_id(task, block, batch)
+        if wrong is not None:
+            return first + wrong[0], wrong[1]
+        first += batch.num_rows
+    return None
+
+
+def _first_refuted(task: Task, block: Block | None, rows: pa.RecordBatch) -> Wrong | None:
+    """The first row that the reference solver refutes, among the rows without proof."""
+    names = derived_columns(task)
+    left = np.flatnonzero(~proved(task, block, rows)) if names else np.zeros(0, np.int64)
+    for start in range(0, len(left), _BATCH_ROWS):
+        numbers = left[start : start + _BATCH_ROWS]
+        some = rows.take(pa.array(numbers))
+        questions = some.select(list(task.inputs)).to_pylist()
+        stored = some.select(names).to_pylist()
+        for number, question, there in zip(numbers.tolist(), questions, stored, strict=True):
             try:
                 derived = task.recompute_columns(question)
-            except Exception as error:  # a solver may raise anything on what is not a row
+            except Exception as error:  # as above
                 reason = f"{type(error).__name__}: {error}".partition("\n")[0]
-                return index, one_line(f"the reference solver fails: {reason}")
+                return number, one_line(f"the reference solver fails: {reason}")
             if not task.is_checked and derived == there:
                 continue
             if wrong := list(_faults(task, {**question, **there}, derived, names)):
-                return index, "; ".join(wrong)
-        first += batch.num_rows
+                return number, "; ".join(wrong)
     return None
 
 
@@ -188,18 +215,22 @@ def _refused(task: Task, row: Mapping[str, Any], what: str, answer: Any) -> Iter
         yield one_line(str(error))
 
 
-def first_wrong_id(task: Task, rows: pa.Table) -> tuple[int, str] | None:
-    """The first row whose id is not that of its inputs, and what it should be; None if all are."""
+def _first_id(task: Task, block: Block, rows: pa.RecordBatch) -> Wrong | None:
+    """The first row whose id is not that of its inputs, and the right id; None if all are right."""
     try:
-        right = ids(recomputed(task, rows))
+        right = ids(fingerprints(task, block))
     except Exception as error:  # as above
-        return 0, one_line(f"the ids cannot be computed: {type(error).__name__}: {error}")
-    there = rows["id"].combine_chunks()
+        return _unknown_ids(error)
+    there = rows.column("id")
     if there.equals(right):
         return None
     pairs = enumerate(zip(there.to_pylist(), right.to_pylist(), strict=True))
     row, (found, expected) = next(one for one in pairs if one[1][0] != one[1][1])
     return row, f"id is {short(found)}, the row's inputs give {short(expected)}"
+
+
+def _unknown_ids(error: Exception) -> Wrong:
+    return 0, one_line(f"the ids cannot be computed: {type(error).__name__}: {error}")
 
 
 def solve_rows(
@@ -236,12 +267,10 @@ def solve_rows(
 
 def _look_at_group(
     task: Task, directory: Path, group: RowGroup, ours: bool
-) -> tuple[tuple[int, str] | None, dict[int, int]]:
+) -> tuple[Wrong | None, dict[int, int]]:
     """The first wrong row of a row group, and how many of its rows are in each bucket."""
     rows = pa.Table.from_batches(read_batches(directory / group.file, groups=[group.number]))
-    wrong = first_wrong_row(task, rows)
-    if ours and wrong is None:
-        wrong = first_wrong_id(task, rows)
+    wrong = first_wrong_row(task, rows, with_ids=ours)
     if wrong is not None or not ours:
         return wrong, {}
     try:

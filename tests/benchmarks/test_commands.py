@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.__main__ import MORE, main
 from synthbench.errors import SynthbenchError
-from tests.support import start
+from tests.support import ROOT, start
 
 
 def _small_peers(patched, place):
@@ -73,6 +73,7 @@ def _small_collect(patched, place):
 SMALL = {
     "scaling": _small_scaling,
     "endurance": ["ctl", "--rows", "17000", "--shard-rows", "8192", "--workers", "1"],
+    "verify": ["parity", "--other", str(ROOT), "--preset", "small"],
     "peers": _small_peers,
     "prompt_tokens": _small_prompt_tokens,
     "decontaminate": _small_decontaminate,
@@ -124,6 +125,7 @@ def test_help_says_how_the_benchmarks_are_called():
         (["scalin"], 2, "Did you mean 'scaling'?"),
         (["parity", "scaling"], 2, "Benchmark 'scaling' must be the first word."),
         (["collect", ".", "--into", "broken.json"], 1, "broken.json is not a table of runs: "),
+        (["verify", "--other", "."], 2, "--other .: it has no package synthbench."),
         (["steps", "parity", "--model", "X"], 2, "Unknown model 'X'; allowed: softmax, heat, "),
         (["floor", "parity", "--model", "X"], 2, "Unknown model 'X'; allowed: softmax, heat, "),
         (["endurance", "listops", "--rows", "3000"], 2, "--rows 3000: a shard has 131,072 rows"),

@@ -1,0 +1,36 @@
+"""The reference solver over whole columns: the cells of each colour in all grids are counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from synthbench.tasks.base import Block
+from synthbench.tasks.grid_count.grids import COLORS
+from synthbench.tasks.grid_count.task import GridCount
+from synthbench.tasks.numeric import unnest, unwrap
+
+
+def prove_rows(task: GridCount, block: Block, rows: Mapping[str, pa.Array]) -> NDArray[np.bool_]:
+    """Compute True for every right row, bool `(rows,)`."""
+    cells = block["cells"]  # colours plus 1, or 0 beyond a grid
+    heights, _ = unwrap(rows["grid"], "grid")
+    label_heights, label_lines = unwrap(rows["label"], "label")
+    widths, counts = unwrap(label_lines, "label")
+    if not (label_heights == heights).all() or not (widths == np.repeat(heights, heights)).all():
+        raise ValueError("a label does not have the form of its grid")
+    label = np.zeros(cells.shape, np.int16)
+    label[cells > 0] = counts.to_numpy()
+    right: NDArray[np.bool_] = rows["size"].to_numpy() == heights
+    stored = unnest(rows["color_counts"], (len(COLORS),), "color_counts")
+    for color in COLORS:
+        of_color = cells == color + 1
+        count = of_color.sum(axis=1)
+        expected = count if color else np.zeros_like(count)
+        right &= (stored[:, color] == count) & (
+            np.where(of_color, label, expected[:, None]) == expected[:, None]
+        ).all(axis=1)
+    return right

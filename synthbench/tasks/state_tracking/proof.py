@@ -1,0 +1,45 @@
+"""The reference solver over whole columns: each product is the one before it times an element."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from synthbench.tasks.base import Block
+from synthbench.tasks.state_tracking import solver
+from synthbench.tasks.state_tracking.task import StateTracking
+
+
+def prove_rows(
+    task: StateTracking, block: Block, rows: Mapping[str, pa.Array]
+) -> NDArray[np.bool_]:
+    """Compute True for every right row, bool `(rows,)`."""
+    elements, label = block["tokens"], task.vocabulary.encode(rows["label"])
+    if label.shape != elements.shape:
+        raise ValueError("a label does not have as many elements as its row")
+    before = np.pad(label, ((0, 0), (1, 0)))[:, :-1]
+    products = _products(task.variant, task.tokens)[before, elements]
+    lengths = (elements > 0).sum(axis=1)
+    right: NDArray[np.bool_] = (label == products).all(axis=1)
+    right &= rows["length"].to_numpy() == lengths
+    return right
+
+
+@functools.lru_cache(maxsize=8)
+def _products(group: str, names: tuple[str, ...]) -> NDArray[np.int16]:
+    """The id of each product by the ids of its factors, as the solver multiplies names.
+
+    Id 0 is the empty product on the left, and padding on the right and in the table.
+    """
+    if not all(solver.is_element(group, name) for name in names):
+        raise ValueError(f"a token is not an element of {group}")
+    ids = {name: number for number, name in enumerate(names, 1)}
+    table = np.zeros((1 + len(names), 1 + len(names)), np.int16)
+    table[0, 1:] = np.arange(1, 1 + len(names))
+    for x in names:
+        table[ids[x], 1:] = [ids[solver.product(group, x, y)] for y in names]
+    return table
