@@ -22,6 +22,7 @@ OTHERS = [
     ("listops", {"ties": "first", "max_args": 7}),
     ("arithmetic", {"modulus": 7}),
     ("mqar", {"filler": "random", "vocabulary": 64}),
+    ("chomsky", {"reading": "program"}),
     ("addition", {"order": "reversed", "zero_padding": True}),
 ]
 
