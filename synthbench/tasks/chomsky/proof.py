@@ -189,7 +189,7 @@ def _numbers(x: X) -> Iterator[list[int]]:
 
 
 def _ended(y: X) -> Iterator[int]:
-    """The numbers of answers with an end, -1 for one that is not written as it should be."""
+    """The numbers of answers with an end, or -1 for an answer in another form."""
     ends, places = (y == _END).argmax(axis=1), np.arange(y.shape[1])
     is_behind, is_end = places > ends[:, None], places == ends[:, None]
     fits = (np.select([is_behind, is_end], [y == _BEHIND, y == _END], y < 2)).all(axis=1)
