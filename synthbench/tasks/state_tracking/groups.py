@@ -3,11 +3,16 @@
     Z5       the numbers 0 to 4, added modulo 5
     S3       the permutations of 1 to 3: 213 sends 1 to 2, 2 to 1 and 3 to 3
     A4       the even permutations of 1 to 4
+    D8       the 8 symmetries of a square, as permutations of its corners 1 to 4
+    H3       the Heisenberg group modulo 3: 120 is the matrix (1 1 0, 0 1 2, 0 0 1)
     A4xZ5    pairs of elements of A4 and Z5, such as 2143:3
 
-Elements are numbered from 0: numbers by their size, permutations in lexicographic order, pairs by
-their first part and then by their second. A product applies its first factor first: x * y sends i
-to y(x(i)).
+Elements are numbered from 0: numbers and matrices by their digits, permutations in lexicographic
+order, pairs by their first part and then by their second. A product applies its first factor first:
+x * y sends i to y(x(i)). Two groups have rows of some of their elements alone:
+
+    S5-swaps         the permutations that exchange two of 1 to 5, and the one that moves none
+    A5-generators    23451 and 21435, whose products are all of A5
 """
 
 from __future__ import annotations
@@ -27,10 +32,12 @@ class Group:
     Attributes:
         names: its elements, in the order of their numbers.
         products: the number of x * y for all numbers x and y, int64 `(order, order)`.
+        symbols: the numbers of the elements that rows have, ascending; None: all.
     """
 
     names: tuple[str, ...]
     products: NDArray[np.int64]
+    symbols: NDArray[np.int64] | None = None
 
     @property
     def commutes(self) -> bool:
@@ -40,8 +47,26 @@ class Group:
 
 @functools.cache
 def group(name: str) -> Group:
-    """The group of this name, such as `Z60`, `S3` or `A4xZ5`."""
-    return functools.reduce(_direct_product, map(_factor, name.split("x")))
+    """The group of this name, such as `Z60`, `S3`, `A4xZ5` or `S5-swaps`."""
+    whole, _, part = name.partition("-")
+    made = functools.reduce(_direct_product, map(_factor, whole.split("x")))
+    if not part:
+        return made
+    chosen = [i for i, element in enumerate(made.names) if _is_symbol(part, element)]
+    return dataclasses.replace(made, symbols=np.array(chosen))
+
+
+@functools.cache
+def group_of_table(rows: tuple[str, ...]) -> Group:
+    """The group of a table: line x has the numbers of x * 0, x * 1 and so on."""
+    products = np.array([row.split() for row in rows], np.int64)
+    return Group(tuple(map(str, range(len(rows)))), products)
+
+
+def _is_symbol(part: str, element: str) -> bool:
+    if part == "generators":
+        return element in ("23451", "21435")
+    return sum(int(point) != place for place, point in enumerate(element, 1)) <= 2
 
 
 def _factor(name: str) -> Group:
@@ -49,15 +74,39 @@ def _factor(name: str) -> Group:
     if kind == "Z":
         numbers = np.arange(size)
         return Group(tuple(map(str, numbers)), np.add.outer(numbers, numbers) % size)
+    if kind == "H":
+        return _heisenberg(size)
+    if kind == "D":  # named by its order, twice its number of corners
+        size //= 2
     points = list(itertools.permutations(range(size)))
     if kind == "A":
         points = [one for one in points if _inversions(one) % 2 == 0]
+    if kind == "D":
+        points = [one for one in points if _keeps_neighbours(one)]
     permutations = np.array(points)
     # The digits of each permutation as a number: they ascend with the permutations.
     weights = size ** np.arange(size)[::-1]
     composed = permutations[:, permutations].swapaxes(0, 1)  # [x, y, i] is y(x(i))
     products = np.searchsorted(permutations @ weights, composed @ weights)
     return Group(tuple("".join(str(1 + i) for i in one) for one in points), products)
+
+
+def _keeps_neighbours(permutation: tuple[int, ...]) -> bool:
+    """Whether neighbouring corners of a polygon stay neighbours."""
+    corners = len(permutation)
+    steps = zip(permutation, (*permutation[1:], permutation[0]), strict=True)
+    return all((after - before) % corners in (1, corners - 1) for before, after in steps)
+
+
+def _heisenberg(modulus: int) -> Group:
+    """Matrices (1 a c, 0 1 b, 0 0 1) of numbers modulo this, written abc."""
+    a, b, c = np.array(list(itertools.product(range(modulus), repeat=3))).T
+    corner = np.add.outer(c, c) + np.outer(a, b)
+    digits = [np.add.outer(a, a), np.add.outer(b, b), corner]
+    products = np.zeros_like(corner)
+    for digit in digits:
+        products = modulus * products + digit % modulus
+    return Group(tuple(f"{x}{y}{z}" for x, y, z in zip(a, b, c, strict=True)), products)
 
 
 def _inversions(permutation: tuple[int, ...]) -> int:

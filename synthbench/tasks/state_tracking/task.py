@@ -30,6 +30,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from synthbench.errors import ParameterError
 from synthbench.seeding import Draws, hash_rows
 from synthbench.tasks.base import Block, Parameters, Split, TextTask, parameter
 from synthbench.tasks.column import Column
@@ -37,10 +38,14 @@ from synthbench.tasks.features import sequence, value
 from synthbench.tasks.numeric import all_digits
 from synthbench.tasks.row_ids import PROBLEM_BITS
 from synthbench.tasks.state_tracking import solver
-from synthbench.tasks.state_tracking.groups import Group, group
+from synthbench.tasks.state_tracking.groups import Group, group, group_of_table
+from synthbench.tasks.state_tracking.instruction import rule
+from synthbench.tasks.state_tracking.own_group import QUATERNIONS, read_table
 
 #: The longest rows that are never held out.
 _SHORT = 3
+#: The variant of a group of the user's.
+_OWN = "own"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,6 +63,14 @@ class StateTrackingParameters(Parameters):
     test_lengths: tuple[int, ...] = parameter(
         (48, 64, 96, 128, 192, 256), "buckets of test", least=_SHORT + 1, most=solver.LONGEST
     )
+    group: tuple[str, ...] = parameter(
+        ("quaternions",), "a JSON file with the table of products of the variant `own`"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.group != ("quaternions",):
+            object.__setattr__(self, "group", read_table(self.group))
 
 
 class StateTracking(TextTask):
@@ -74,6 +87,13 @@ class StateTracking(TextTask):
         "A4xZ5": "60 pairs of an even permutation of 1 to 4 and a number modulo 5: solvable.",
         "A5": "The 60 even permutations of 1 to 5: not solvable.",
         "S5": "All 120 permutations of 1 to 5: not solvable.",
+        "D8": "The 8 symmetries of a square: solvable.",
+        "S4": "All 24 permutations of 1 to 4: solvable.",
+        "A4": "The 12 even permutations of 1 to 4: solvable.",
+        "H3": "The 27 matrices of the Heisenberg group modulo 3: solvable.",
+        "S5-swaps": "S5 from the 10 exchanges of two numbers and the identity.",
+        "A5-generators": "A5 from 23451 and 21435, two elements whose products are all of it.",
+        _OWN: "The group of a table that `group` names; by default the 8 quaternions.",
     }
     parameters_type = StateTrackingParameters
     bucket_name = "length"
@@ -94,13 +114,42 @@ class StateTracking(TextTask):
         },
     }
 
+    def __init__(
+        self,
+        variant: str | None = None,
+        parameters: Mapping[str, Any] | Parameters | None = None,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(variant, parameters, seed)
+        if "group" in self.parameters.changed() and self.variant != _OWN:
+            if variant is not None:
+                raise ParameterError(
+                    f"Parameter group: variant {variant} has a group; choose variant {_OWN!r}, or "
+                    "no variant."
+                )
+            self.variant = _OWN
+
     def solve(self, question: str) -> str:
-        return " ".join(solver.running_products(self.variant, question))
+        return " ".join(solver.running_products(self._table or self.variant, question))
+
+    @property
+    def _table(self) -> tuple[str, ...]:
+        """The table of products of a group of the user's, else empty."""
+        if self.variant != _OWN:
+            return ()
+        chosen: tuple[str, ...] = self.parameters.group
+        return chosen if "group" in self.parameters.changed() else QUATERNIONS
 
     @property
     def group(self) -> Group:
         """The group of the variant."""
-        return group(self.variant)
+        return group_of_table(self._table) if self._table else group(self.variant)
+
+    @functools.cached_property
+    def symbols(self) -> NDArray[np.int64]:
+        """The numbers of the elements that rows have."""
+        some = self.group.symbols
+        return np.arange(len(self.tokens)) if some is None else some
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -123,10 +172,10 @@ class StateTracking(TextTask):
         )
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
-        return self._block(draws.integers(len(self.tokens), (n, bucket)))
+        return self._block(draws.integers(len(self.symbols), (n, bucket)))
 
-    def _block(self, elements: NDArray[np.int64]) -> Block:
-        return Block({"tokens": (1 + elements).astype(self.vocabulary.dtype)})
+    def _block(self, symbols: NDArray[np.int64]) -> Block:
+        return Block({"tokens": (1 + self.symbols[symbols]).astype(self.vocabulary.dtype)})
 
     def render(self, block: Block) -> dict[str, Any]:
         table, tokens = self._transitions, block["tokens"]
@@ -150,17 +199,10 @@ class StateTracking(TextTask):
     @property
     def instruction(self) -> str:
         """The rule of the group, with an example that is never held out."""
-        elements, products = zip(*map(_rule_of, self.variant.split("x")), strict=True)
-        x, y = self.tokens[-1], self.tokens[len(self.tokens) // 2]
-        what = f"An element is {elements[0]}. {products[0]}"
-        if len(elements) > 1:
-            what = (
-                f"An element is a pair such as {x}: {', a colon, and '.join(elements)}. The "
-                "product of two pairs is the pair of the products of their first and of their "
-                f"second parts. {' '.join(products)}"
-            )
+        x, y = (self.tokens[self.symbols[number]] for number in (-1, len(self.symbols) // 2))
         return (
-            f"The line has elements of a group, separated by spaces. {what} The answer has as many "
+            "The line has elements of a group, separated by spaces. "
+            f"{rule(self.variant, self._table, x)} The answer has as many "
             "elements as the line, separated by spaces: the first is the line's first element, and "
             "each of the others is the product of the answer's previous element and the line's "
             f"element at the same place. For example, the answer to '{x} {y} {y}' is "
@@ -168,10 +210,10 @@ class StateTracking(TextTask):
         )
 
     def capacity(self, split: Split, bucket: int) -> int:
-        return int(len(self.tokens) ** bucket)
+        return int(len(self.symbols) ** bucket)
 
     def enumerate_rows(self, split: Split, bucket: int) -> Block:
-        return self._block(all_digits(len(self.tokens), bucket))
+        return self._block(all_digits(len(self.symbols), bucket))
 
     @functools.cached_property
     def _codes(self) -> NDArray[np.uint32]:
@@ -197,20 +239,3 @@ class StateTracking(TextTask):
                 f"{solver.LONGEST}"
             )
         return block
-
-
-def _rule_of(factor: str) -> tuple[str, str]:
-    """What an element of `Z60`, `S3` or `A4` is, and in a sentence what a product is."""
-    kind, size = factor[0], int(factor[1:])
-    if kind == "Z":
-        return f"a number from 0 to {size - 1}", (
-            f"The product of two numbers is their sum modulo {size}."
-        )
-    even = "an even" if kind == "A" else "a"
-    points = ", ".join(map(str, range(1, size)))
-    return (
-        f"{even} permutation of 1 to {size}, written as the numbers that {points} and {size} are "
-        "sent to, in this order",
-        "The product of two permutations applies the first and then the second: if the first sends "
-        "1 to 3 and the second sends 3 to 2, their product sends 1 to 2.",
-    )

@@ -1,0 +1,89 @@
+"""A group of one's own: a table of products, read from a file and checked for the group axioms."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthbench.errors import MissingPathError, ParameterError
+
+#: The quaternions 1, i, j, k, -1, -i, -j and -k, numbered in this order.
+QUATERNIONS = (
+    "0 1 2 3 4 5 6 7",
+    "1 4 3 6 5 0 7 2",
+    "2 7 4 1 6 3 0 5",
+    "3 2 5 4 7 6 1 0",
+    "4 5 6 7 0 1 2 3",
+    "5 0 7 2 1 4 3 6",
+    "6 3 0 5 2 7 4 1",
+    "7 6 1 0 3 2 5 4",
+)
+#: The most elements of a group.
+_LARGEST = 128
+_EXPECTED = (
+    "expected JSON such as [[0, 1], [1, 0]]: line x has x * 0, x * 1 and so on, elements being "
+    f"numbered from 0, of a group of 2 to {_LARGEST} elements"
+)
+
+
+def read_table(given: tuple[str, ...]) -> tuple[str, ...]:
+    """The lines of a table of products, from themselves or from a file.
+
+    Args:
+        given: the path of a JSON file, or lines of numbers separated by spaces.
+
+    Raises:
+        MissingPathError: there is no such file.
+        ParameterError: the file or the lines are no table of a group.
+    """
+    if len(given) > 1:
+        name, text = "Parameter group", f"[{','.join(f'[{row}]' for row in given)}]"
+        text = text.replace(" ", ",")
+    else:
+        path = Path(given[0])
+        name = f"Parameter group={path}"
+        if not path.is_file():
+            raise MissingPathError(f"{name}: there is no such file.")
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            raise ParameterError(f"{name} cannot be read: {error}.") from None
+    try:
+        table = json.loads(text)
+        if not all(type(number) is int for row in table for number in row):
+            raise ValueError
+        products = np.array(table, np.int64)
+        if products.ndim != 2 or not 2 <= len(products) <= _LARGEST:
+            raise ValueError
+    except (ValueError, TypeError, OverflowError, RecursionError):
+        raise ParameterError(f"{name}: {_EXPECTED}.") from None
+    if problem := _why_no_group(products):
+        raise ParameterError(f"{name} is not a group: {problem}.")
+    return tuple(" ".join(map(str, row)) for row in products.tolist())
+
+
+def _why_no_group(products: NDArray[np.int64]) -> str:
+    """The first axiom that a table breaks, with elements that show it; empty if it breaks none."""
+    order = len(products)
+    numbers = np.arange(order)
+    if products.shape != (order, order):
+        return f"it has {order} lines of {products.shape[1]} numbers"
+    outside = np.argwhere((products < 0) | (products >= order))
+    if len(outside):
+        x, y = outside[0]
+        return f"{x} * {y} is {products[x, y]}, and its elements are 0 to {order - 1}"
+    identities = (products == numbers).all(axis=1) & (numbers == products.T).all(axis=1)
+    if not identities.any():
+        return "it has no element e with e * x = x * e = x for every x"
+    lacking = np.flatnonzero(~(products == identities.argmax()).any(axis=1))
+    if len(lacking):
+        return f"{lacking[0]} has no inverse"
+    for x in numbers:
+        differ = np.argwhere(products[products[x]] != products[x][products])
+        if len(differ):
+            y, z = differ[0]
+            return f"({x} * {y}) * {z} is not {x} * ({y} * {z})"
+    return ""
