@@ -1,7 +1,9 @@
 """State tracking: groups, their products at each place, and which sequences are held out."""
 
 import itertools
+import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -11,12 +13,13 @@ from hypothesis import strategies as st
 
 import synthbench
 from synthbench.auditing.variant import audit_spec_of
-from synthbench.errors import ParameterError
+from synthbench.errors import MissingPathError, ParameterError
 from synthbench.evaluation.final_answer import find_answer
 from synthbench.tasks.describe import draw_row
 from synthbench.tasks.row_ids import are_held_out, fingerprints
 from synthbench.tasks.state_tracking import solver
 from synthbench.tasks.state_tracking.groups import group
+from synthbench.tasks.state_tracking.own_group import QUATERNIONS
 from synthbench.tasks.state_tracking.task import StateTracking
 from tests.support import draw_splits, id_texts
 from tests.tasks.agreement import assert_uniform
@@ -26,8 +29,23 @@ VARIANTS = tuple(StateTracking.variants)
 every_variant = pytest.mark.parametrize("variant", VARIANTS)
 
 
+ORDERS = {
+    "Z2": 2, "Z60": 60, "S3": 6, "A4xZ5": 60, "A5": 60, "S5": 120, "D8": 8, "S4": 24, "A4": 12,
+    "H3": 27, "S5-swaps": 120, "A5-generators": 60, "own": 8,
+}  # fmt: skip
+
+
+def group_of(variant):
+    return StateTracking(variant).group
+
+
+def symbols(variant):
+    task = StateTracking(variant)
+    return [task.tokens[number] for number in task.symbols]
+
+
 def sequences(variant):
-    return st.lists(st.sampled_from(group(variant).names), min_size=1, max_size=40)
+    return st.lists(st.sampled_from(symbols(variant)), min_size=1, max_size=40)
 
 
 # Groups.
@@ -35,8 +53,8 @@ def sequences(variant):
 
 @every_variant
 def test_a_group_has_its_order_an_identity_inverses_and_associative_products(variant):
-    names, products = group(variant).names, group(variant).products
-    order = {"Z2": 2, "S3": 6, "S5": 120}.get(variant, 60)
+    names, products = group_of(variant).names, group_of(variant).products
+    order = ORDERS[variant]
     assert len(set(names)) == len(names) == order
     assert products.shape == (order, order)
     numbers = np.arange(order)
@@ -47,27 +65,52 @@ def test_a_group_has_its_order_an_identity_inverses_and_associative_products(var
     few = numbers[:: max(1, order // 12)]
     for x, y, z in itertools.product(few, repeat=3):
         assert products[products[x, y], z] == products[x, products[y, z]]
-    assert group(variant).commutes == (variant[0] == "Z")
+    assert group_of(variant).commutes == (variant[0] == "Z")
 
 
 @every_variant
 def test_the_solver_knows_the_same_elements_and_products_as_the_table(variant):
-    names, products = group(variant).names, group(variant).products
+    task = StateTracking(variant)
+    names, products = task.group.names, task.group.products
     for x, y in itertools.product(range(0, len(names), 7), range(len(names))):
-        assert solver.product(variant, names[x], names[y]) == names[products[x, y]]
-    parts = [map(str, range(61))] if variant[0] == "Z" else []
-    for count in (3, 4, 5):
-        parts.append(map("".join, itertools.permutations("12345", count)))
-        parts.append(
-            f"{''.join(one)}:{number}"
-            for one in itertools.permutations("12345", count)
-            for number in range(6)
-        )
-    found = {word for word in itertools.chain(*parts) if solver.is_element(variant, word)}
-    assert found == set(names)
+        assert solver.product(task.rule, names[x], names[y]) == names[products[x, y]]
+    numbers = {str(number) for number in range(130)}
+    digits = {"".join(part) for part in itertools.product("01234", repeat=3)}
+    permutations = {
+        "".join(one) for count in (3, 4, 5) for one in itertools.permutations("12345", count)
+    }
+    pairs = {f"{one}:{number}" for one in permutations for number in range(6)}
+    words = numbers | digits | permutations | pairs
+    assert {word for word in words if solver.is_element(task.rule, word)} == set(names)
+    assert {word for word in words if solver.is_symbol(task.rule, word)} == set(symbols(variant))
+
+
+@every_variant
+def test_the_elements_of_rows_generate_the_group(variant):
+    products, elements = group_of(variant).products, StateTracking(variant).symbols
+    for _ in range(10):  # each time products of twice as many
+        elements = np.unique(products[np.ix_(elements, elements)])
+    assert len(elements) == ORDERS[variant]
+
+
+def test_some_groups_have_rows_of_some_elements_alone():
+    assert symbols("A5-generators") == ["21435", "23451"]
+    assert len(symbols("S5-swaps")) == 11
+    assert "12345" in symbols("S5-swaps")
+    for variant in ("A5-generators", "S5-swaps"):
+        rows = rows_of(StateTracking(variant), propose(StateTracking(variant), n=500, bucket=9))
+        used = {word for row in rows for word in row["text"].split()}
+        assert used == set(symbols(variant))
+
+
+def test_known_products_of_quaternions_and_matrices():
+    assert solver.running_products(QUATERNIONS, "1 2 3") == ["1", "3", "4"]  # i j k = -1
+    assert solver.running_products("H3", "100 010") == ["100", "111"]
+    assert solver.running_products("H3", "010 100") == ["010", "110"]
 
 
 def test_elements_are_numbered_in_order():
+    assert group("D8").names == (*("1234", "1432", "2143", "2341", "3214", "3412", "4123", "4321"),)
     assert group("S3").names == ("123", "132", "213", "231", "312", "321")
     assert group("Z60").names[58:] == ("58", "59")
     assert group("A4xZ5").names[3:7] == ("1234:3", "1234:4", "1342:0", "1342:1")
@@ -105,6 +148,16 @@ def test_the_product_so_far_stands_at_each_place(variant, text, label):
     assert task.recompute_columns({"text": text}) == {"label": label, "length": length}
 
 
+#: A table with an identity and inverses that is not associative.
+LOOP = [[0, 1, 2, 3, 4], [1, 0, 3, 4, 2], [2, 4, 0, 1, 3], [3, 2, 4, 0, 1], [4, 3, 1, 2, 0]]
+#: JSON that is no table, and no JSON.
+NO_TABLES = (
+    "x", "", "3", "[]", "[[0]]", "{}", "[[0, 1], [1]]", '[["0", "1"], ["1", "0"]]', "[[0.0, 1.0]]",
+    "[[true, false], [false, true]]", "[0, 1]", "null", "[[1e400, 0], [0, 1]]",
+    f"[[{10**30}, 0], [0, 1]]",
+)  # fmt: skip
+
+
 @given(st.sampled_from(VARIANTS), st.data())
 @settings(max_examples=60, deadline=None)
 def test_generator_and_solver_agree_on_any_sequence_in_whole_and_in_two_halves(variant, data):
@@ -117,7 +170,7 @@ def test_generator_and_solver_agree_on_any_sequence_in_whole_and_in_two_halves(v
     before, whole = (task.solve(" ".join(part)).split()[-1] for part in (words[:cut], words))
     if rest := words[cut:]:  # products are associative
         after = task.solve(" ".join(rest)).split()[-1]
-        assert solver.product(variant, before, after) == whole
+        assert solver.product(task.rule, before, after) == whole
     else:
         assert before == whole
 
@@ -162,7 +215,7 @@ def test_short_sequences_are_never_held_out(variant):
         block = propose(task, n=500, bucket=length)
         assert not are_held_out(fingerprints(task, block)).any()
     held_out = are_held_out(fingerprints(task, propose(task, n=20_000, bucket=8)))
-    assert abs(held_out.mean() - 1 / 8) < 0.01 or variant == "Z2"  # which has 256 of them
+    assert abs(held_out.mean() - 1 / 8) < 0.01 or len(symbols(variant)) == 2  # 256 rows
 
 
 def test_train_has_every_short_sequence_of_small_groups():
@@ -180,9 +233,9 @@ def test_an_id_depends_on_the_text_alone():
         block = propose(small, n=200, bucket=7)
         texts = small.rendered(block)["text"]
         assert ids(small, block) == ids(large, large.parse({"text": texts}))
-    tokens = [name for variant in VARIANTS for name in group(variant).names]
-    codes = {int(name.replace(":", "")) for name in tokens}
-    assert len(codes) == len(set(tokens))
+    for variant in VARIANTS:
+        names = group_of(variant).names
+        assert len({int(name.replace(":", "")) for name in names}) == len(names)
 
 
 @every_variant
@@ -191,7 +244,7 @@ def test_a_row_is_held_out_as_its_split_says_whatever_the_variant(variant):
     for split, rows in draw_splits(task, 20).items():
         texts = task.rendered(rows.block)["text"].to_pylist()
         for text, name in zip(texts, id_texts(rows.fingerprints), strict=True):
-            held_out = synthbench.is_held_out("state-tracking", text)
+            held_out = synthbench.is_held_out(task, text)
             assert held_out == (split != "train") == (name[0] in "01")
 
 
@@ -224,6 +277,9 @@ def test_impossible_lengths_are_refused(parameters, message):
         ("A4xZ5", "2143", "an even permutation of 1 to 4 and a number from 0 to 4, separated"),
         ("A4xZ5", "2134:0", "an even permutation of 1 to 4 and a number from 0 to 4, separated"),
         ("A4xZ5", "2143:5", "an even permutation of 1 to 4 and a number from 0 to 4, separated"),
+        ("D8", "1324", "the numbers 1 to 4 in a circle, from any of them and either way round"),
+        ("H3", "013", "three digits from 0 to 2"),
+        ("S5-swaps", "123450", "12345, or two of its numbers exchanged"),
     ],
 )
 def test_what_is_no_element_is_refused_by_solver_and_parse(variant, text, expected):
@@ -234,6 +290,83 @@ def test_what_is_no_element_is_refused_by_solver_and_parse(variant, text, expect
         task.solve(text)
     with pytest.raises(ValueError, match="is not a token"):
         task.parse({"text": pa.array([text])})
+
+
+@pytest.mark.parametrize(
+    ("variant", "text"), [("S5-swaps", "12345 23145"), ("A5-generators", "23451 12345")]
+)
+def test_elements_that_rows_do_not_have_are_refused(variant, text):
+    with pytest.raises(ValueError, match=f"is not an element of {variant}: expected"):
+        StateTracking(variant).solve(text)
+
+
+# A group of one's own.
+
+
+@pytest.fixture
+def table(tmp_path):
+    def write(content):
+        path = tmp_path / "group.json"
+        path.write_text(content if isinstance(content, str) else json.dumps(content))
+        return str(path)
+
+    return write
+
+
+@given(st.sampled_from(sorted(set(VARIANTS) - {"S5", "S5-swaps"})), st.randoms())
+@settings(max_examples=15, deadline=None)
+def test_a_group_by_its_table_has_the_products_of_the_group(tmp_path_factory, variant, random):
+    products = group_of(variant).products
+    order = list(range(len(products)))
+    random.shuffle(order)  # the identity is anywhere
+    number = np.argsort(order)
+    path = tmp_path_factory.mktemp("table") / "group.json"
+    path.write_text(json.dumps(number[products[np.ix_(order, order)]].tolist()))
+    task = synthbench.task("state-tracking", group=str(path))
+    assert task.variant == "own"
+    words = [random.randrange(len(order)) for _ in range(9)]
+    answer = task.solve(" ".join(map(str, words)))
+    product, expected = order[words[0]], [words[0]]
+    for word in words[1:]:
+        product = products[product, order[word]]
+        expected.append(int(number[product]))
+    assert answer == " ".join(map(str, expected))
+    assert_sound(task, propose(task, n=5, bucket=5))
+
+
+def test_a_dataset_keeps_the_table_and_needs_no_file(table, tmp_path):
+    path = table([[0, 1, 2], [1, 2, 0], [2, 0, 1]])
+    task = synthbench.task("state-tracking", group=path, test_lengths=(8,))
+    synthbench.generate(task, out=tmp_path / "data", rows={"train": 50, "test": 20}, workers=1)
+    Path(path).unlink()
+    manifest = json.loads((tmp_path / "data" / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["parameters"]["group"] == ["0 1 2", "1 2 0", "2 0 1"]
+    assert [*manifest["variants"]] == ["own"]
+    assert synthbench.verify(tmp_path / "data").ok
+    assert synthbench.task("state-tracking", group=task.parameters.group, test_lengths=[8]) == task
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ([[0, 1], [1, 1]], "is not a group: 1 has no inverse."),
+        ([[0, 1], [1, 2]], "is not a group: 1 \\* 1 is 2, and its elements are 0 to 1."),
+        ([[0, 1, 2], [1, 0, 2]], "is not a group: it has 2 lines of 3 numbers."),
+        ([[1, 0], [0, 0]], "is not a group: it has no element e with"),
+        (LOOP, r"is not a group: \(1 \* 1\) \* 2 is not 1 \* \(1 \* 2\)."),
+        *((content, "group.json: expected JSON such as") for content in NO_TABLES),
+    ],
+)
+def test_a_table_that_is_no_group_is_refused(table, content, message):
+    with pytest.raises(ParameterError, match=message):
+        synthbench.task("state-tracking", group=table(content))
+
+
+def test_a_group_beside_another_variant_and_a_missing_file_are_refused(table):
+    with pytest.raises(ParameterError, match="variant S3 has a group; choose variant 'own'"):
+        synthbench.task("state-tracking", "S3", group=table([[0, 1], [1, 0]]))
+    with pytest.raises(MissingPathError, match=r"nope\.json: there is no such file"):
+        synthbench.task("state-tracking", group="nope.json")
 
 
 def test_no_elements_or_too_many_are_refused():

@@ -14,7 +14,7 @@ _WIDTH = 72
 def draw_row(task: StateTracking, row: Mapping[str, Any]) -> str:
     """The elements, and below each of them the product so far."""
     elements = row["text"].split()
-    products = running_products(task.variant, row["text"])
+    products = running_products(task.rule, row["text"])
     return "\n\n".join(_lines(elements, products))
 
 

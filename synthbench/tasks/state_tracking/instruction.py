@@ -15,21 +15,20 @@ _PARTS = {
 }
 
 
-def rule(variant: str, table: Sequence[str], example: str) -> str:
-    """What an element of the group is, and what a product is.
+def in_words(rule: str | Sequence[str], example: str) -> str:
+    """An element of the group, and a product.
 
     Args:
-        variant: the group, such as `A4xZ5` or `S5-swaps`.
-        table: the lines of its table of products, if it has no other rule.
+        rule: the group's name, such as `A4xZ5` or `S5-swaps`, or the lines of its table.
         example: one of its elements.
     """
-    if table:
-        lines = "; ".join(f"{number}: {row}" for number, row in enumerate(table))
+    if not isinstance(rule, str):
+        lines = "; ".join(f"{number}: {row}" for number, row in enumerate(rule))
         return (
-            f"An element is a number from 0 to {len(table) - 1}. The product of x and y is in the "
+            f"An element is a number from 0 to {len(rule) - 1}. The product of x and y is in the "
             f"list of x, at position y, counted from 0. The lists are {lines}."
         )
-    whole, _, part = variant.partition("-")
+    whole, _, part = rule.partition("-")
     factors = whole.split("x")
     elements, products = zip(*map(_rule_of, factors), strict=True)
     if len(factors) > 1:

@@ -20,12 +20,12 @@ def running_products(group: Group, text: str) -> list[str]:
     Raises:
         ValueError: the text has no elements, too many, or one that is not in the group.
     """
-    words = text.split()
+    words, name = text.split(), group if isinstance(group, str) else "the group"
     if not 1 <= len(words) <= LONGEST:
-        raise ValueError(f"expected 1 to {LONGEST} elements of a group, got {len(words)}")
+        raise ValueError(f"expected 1 to {LONGEST} elements of {name}, got {len(words)}")
     for word in words:
         if not is_symbol(group, word):
-            raise ValueError(f"{word!r} is not an element of a row: expected {_form(group)}")
+            raise ValueError(f"{word!r} is not an element of {name}: expected {_form(group)}")
     products = words[:1]
     for word in words[1:]:
         products.append(product(group, products[-1], word))
@@ -106,7 +106,7 @@ def _form(group: Group) -> str:
         return f"a number from 0 to {len(group) - 1}"
     named = {
         "A5-generators": "23451 or 21435",
-        "S5-swaps": "12345 with at most one exchange of two numbers",
+        "S5-swaps": "12345, or two of its numbers exchanged",
     }
     if group in named:
         return named[group]

@@ -39,7 +39,7 @@ from synthbench.tasks.numeric import all_digits
 from synthbench.tasks.row_ids import PROBLEM_BITS
 from synthbench.tasks.state_tracking import solver
 from synthbench.tasks.state_tracking.groups import Group, group, group_of_table
-from synthbench.tasks.state_tracking.instruction import rule
+from synthbench.tasks.state_tracking.instruction import in_words
 from synthbench.tasks.state_tracking.own_group import QUATERNIONS, read_table
 
 #: The longest rows that are never held out.
@@ -130,20 +130,20 @@ class StateTracking(TextTask):
             self.variant = _OWN
 
     def solve(self, question: str) -> str:
-        return " ".join(solver.running_products(self._table or self.variant, question))
+        return " ".join(solver.running_products(self.rule, question))
 
     @property
-    def _table(self) -> tuple[str, ...]:
-        """The table of products of a group of the user's, else empty."""
+    def rule(self) -> solver.Group:
+        """The name of the group, or the lines of the table of products of the user's."""
         if self.variant != _OWN:
-            return ()
+            return self.variant
         chosen: tuple[str, ...] = self.parameters.group
         return chosen if "group" in self.parameters.changed() else QUATERNIONS
 
     @property
     def group(self) -> Group:
         """The group of the variant."""
-        return group_of_table(self._table) if self._table else group(self.variant)
+        return group_of_table(self.rule) if isinstance(self.rule, tuple) else group(self.rule)
 
     @functools.cached_property
     def symbols(self) -> NDArray[np.int64]:
@@ -202,7 +202,7 @@ class StateTracking(TextTask):
         x, y = (self.tokens[self.symbols[number]] for number in (-1, len(self.symbols) // 2))
         return (
             "The line has elements of a group, separated by spaces. "
-            f"{rule(self.variant, self._table, x)} The answer has as many "
+            f"{in_words(self.rule, x)} The answer has as many "
             "elements as the line, separated by spaces: the first is the line's first element, and "
             "each of the others is the product of the answer's previous element and the line's "
             f"element at the same place. For example, the answer to '{x} {y} {y}' is "

@@ -7,7 +7,11 @@
 213 132                It begins with 213.
                        213 with 132: 1 to 2 to 3, 2 to 1 to 1, 3 to 3 to 2. So 312.
 
-There is a step for each element; points are followed through both permutations.
+120 211 (matrices)     It begins with 120.
+                       120 with 211: 1 + 2 = 3, 2 + 1 = 3, 0 + 1 + 1 * 1 = 2, modulo 3. So 002.
+
+There is a step for each element; points are followed through both permutations. In a table of
+products the step names the list and the position.
 """
 
 from __future__ import annotations
@@ -21,12 +25,14 @@ from synthbench.tasks.worked import Sentence, ended, expect, following
 _FIRST = Sentence("It begins with {}.")
 _PRODUCT = Sentence("{} with {}: {}. So {}.")
 _SUM = Sentence("{} + {} = {}, which is {} modulo {}")
+_MATRIX = Sentence("{} + {} = {}, {} + {} = {}, {} + {} + {} * {} = {}, modulo {}")
+_ENTRY = Sentence("position {} of list {} is {}")
 
 
 def write_steps(task: StateTracking, question: str) -> Iterator[str]:
     """The product so far at each element."""
-    elements, products = question.split(), running_products(task.variant, question)
-    factors = task.variant.split("x")
+    elements, products = question.split(), running_products(task.rule, question)
+    factors = _factors(task)
     yield _FIRST(elements[0])
     for x, y, z in zip(products, elements[1:], products[1:], strict=False):
         parts = zip(factors, x.split(":"), y.split(":"), z.split(":"), strict=True)
@@ -37,8 +43,22 @@ def _work(factor: str, x: str, y: str, z: str) -> str:
     """How the product of two elements of one factor of the group comes about."""
     if factor[0] == "Z":
         return _SUM(x, y, int(x) + int(y), z, factor[1:])
+    if factor[0] == "H":
+        return _MATRIX(*_sums(x, y), factor[1:])
+    if factor == "own":
+        return _ENTRY(y, x, z)
     paths = (f"{start} to {middle} to {end}" for start, (middle, end) in _paths(x, z))
     return ", ".join(paths)
+
+
+def _factors(task: StateTracking) -> list[str]:
+    return task.variant.partition("-")[0].split("x")
+
+
+def _sums(x: str, y: str) -> list[int]:
+    """The terms and the sums of the digits of two matrices (1 a c, 0 1 b, 0 0 1)."""
+    (a, b, c), (d, e, f) = map(int, x), map(int, y)
+    return [a, d, a + d, b, e, b + e, c, f, a, e, c + f + a * e]
 
 
 def _paths(x: str, z: str) -> Iterator[tuple[int, tuple[str, str]]]:
@@ -57,15 +77,16 @@ def replay_steps(task: StateTracking, question: str, steps: Sequence[str]) -> st
         step = following(left)
         x, element, work, z = _PRODUCT.read(step)
         expect(step, (x, products[-1]), (element, y))
-        whole = zip(task.variant.split("x"), x.split(":"), y.split(":"), strict=True)
+        whole = zip(_factors(task), x.split(":"), y.split(":"), strict=True)
         parts = zip(whole, work.split("; "), strict=True)
-        expect(step, (z, ":".join(_replayed(step, *of, part) for of, part in parts)))
+        table = task.rule if isinstance(task.rule, tuple) else ()
+        expect(step, (z, ":".join(_replayed(step, table, *of, part) for of, part in parts)))
         products.append(z)
     ended(left)
     return " ".join(products)
 
 
-def _replayed(step: str, factor: str, x: str, y: str, work: str) -> str:
+def _replayed(step: str, table: Sequence[str], factor: str, x: str, y: str, work: str) -> str:
     """The product of two elements of a factor, if the work that leads to it holds."""
     if factor[0] == "Z":
         one, other, total, rest, modulus = _SUM.read(work)
@@ -73,6 +94,14 @@ def _replayed(step: str, factor: str, x: str, y: str, work: str) -> str:
         expect(step, (one, x), (other, y), (total, true), (modulus, factor[1:]))
         expect(step, (rest, true % int(modulus)))
         return rest
+    if factor[0] == "H":
+        *terms, modulus = _MATRIX.read(work)
+        expect(step, (modulus, factor[1:]), *zip(terms, _sums(x, y), strict=True))
+        return "".join(str(int(terms[place]) % int(modulus)) for place in (2, 5, 10))
+    if factor == "own":
+        position, line, entry = _ENTRY.read(work)
+        expect(step, (position, y), (line, x), (entry, table[int(line)].split()[int(position)]))
+        return entry
     ends = []
     for point, path in enumerate(work.split(", "), start=1):
         start, middle, end = path.split(" to ")
