@@ -203,10 +203,10 @@ def chosen_task(
         UsageError: an unknown name, or a `--set` word that is no `KEY=VALUE`.
         ParameterError: a parameter with an impossible value.
     """
-    from synthbench.tasks.registry import changed, task_from
+    from synthbench.tasks.registry import level_parameters, task_class, task_from
 
-    made = task_from(name, variant, None, seed)
-    return changed(made, level=level, parameters=pairs(settings, "--set"))
+    of_level = level_parameters(task_class(name), level)
+    return task_from(name, variant, {**of_level, **pairs(settings, "--set")}, seed)
 
 
 def choice_option(name: str, *words: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

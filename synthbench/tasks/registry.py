@@ -204,7 +204,7 @@ def task(
     if source_dir is not None and not issubclass(chosen, ImageTask):
         raise UsageError(f"source_dir={source_dir!r}: {name} has no images; leave it out.")
     with use_source_dir(source_dir):
-        return task_from(name, variant, {**_level(chosen, level), **parameters}, seed)
+        return task_from(name, variant, {**level_parameters(chosen, level), **parameters}, seed)
 
 
 def task_from(
@@ -222,7 +222,7 @@ def task_from(
     return made
 
 
-def _level(chosen: type[Task], level: str | None) -> Mapping[str, Any]:
+def level_parameters(chosen: type[Task], level: str | None) -> Mapping[str, Any]:
     """The parameters that a level stands for; none without a level."""
     if level is None:
         return {}
@@ -241,7 +241,11 @@ def changed(
         UsageError: an unknown level or parameter.
         ParameterError: a parameter with an impossible value.
     """
-    chosen = {**given.parameters.to_dict(), **_level(type(given), level), **(parameters or {})}
+    chosen = {
+        **given.parameters.to_dict(),
+        **level_parameters(type(given), level),
+        **(parameters or {}),
+    }
     # Source images are searched for where they were.
     with use_source_dir(getattr(given, "source_dirs", None)):
         return task_from(given.name, given.variant, chosen, given.seed)
