@@ -349,10 +349,10 @@ def test_a_dataset_keeps_the_table_and_needs_no_file(table, tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ([[0, 1], [1, 1]], "is not a group: 1 has no inverse."),
+        ([[0, 1], [1, 1]], "is not a group: 1 lacks an inverse."),
         ([[0, 1], [1, 2]], "is not a group: 1 \\* 1 is 2, and its elements are 0 to 1."),
         ([[0, 1, 2], [1, 0, 2]], "is not a group: it has 2 lines of 3 numbers."),
-        ([[1, 0], [0, 0]], "is not a group: it has no element e with"),
+        ([[1, 0], [0, 0]], "is not a group: an element e with"),
         (LOOP, r"is not a group: \(1 \* 1\) \* 2 is not 1 \* \(1 \* 2\)."),
         *((content, "group.json: expected JSON such as") for content in NO_TABLES),
     ],
@@ -365,7 +365,7 @@ def test_a_table_that_is_no_group_is_refused(table, content, message):
 def test_a_group_beside_another_variant_and_a_missing_file_are_refused(table):
     with pytest.raises(ParameterError, match="variant S3 has a group; choose variant 'own'"):
         synthbench.task("state-tracking", "S3", group=table([[0, 1], [1, 0]]))
-    with pytest.raises(MissingPathError, match=r"nope\.json: there is no such file"):
+    with pytest.raises(MissingPathError, match=r"nope\.json: the file does not exist"):
         synthbench.task("state-tracking", group="nope.json")
 
 

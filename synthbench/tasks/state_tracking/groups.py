@@ -11,7 +11,7 @@ Elements are numbered from 0: numbers and matrices by their digits, permutations
 order, pairs by their first part and then by their second. A product applies its first factor first:
 x * y sends i to y(x(i)). Two groups have rows of some of their elements alone:
 
-    S5-swaps         the permutations that exchange two of 1 to 5, and the one that moves none
+    S5-swaps         12345 and the permutations that exchange two of its numbers
     A5-generators    23451 and 21435, whose products are all of A5
 """
 

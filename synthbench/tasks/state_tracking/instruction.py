@@ -10,7 +10,7 @@ _PERMUTATIONS = (
 )
 #: What rows of some groups have, where that is not every element.
 _PARTS = {
-    "swaps": "The line has only permutations that exchange two numbers or none.",
+    "swaps": "The line has only permutations that exchange at most two numbers.",
     "generators": "The line has only 23451 and 21435.",
 }
 

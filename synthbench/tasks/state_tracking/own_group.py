@@ -1,4 +1,4 @@
-"""A group of one's own: a table of products, read from a file and checked for the group axioms."""
+"""The user's own group: a table of products, read from a file and checked for the group axioms."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def read_table(given: tuple[str, ...]) -> tuple[str, ...]:
         given: the path of a JSON file, or lines of numbers separated by spaces.
 
     Raises:
-        MissingPathError: there is no such file.
-        ParameterError: the file or the lines are no table of a group.
+        MissingPathError: the file does not exist.
+        ParameterError: the file or the lines are not the table of a group.
     """
     if len(given) > 1:
         name, text = "Parameter group", f"[{','.join(f'[{row}]' for row in given)}]"
@@ -46,7 +46,7 @@ def read_table(given: tuple[str, ...]) -> tuple[str, ...]:
         path = Path(given[0])
         name = f"Parameter group={path}"
         if not path.is_file():
-            raise MissingPathError(f"{name}: there is no such file.")
+            raise MissingPathError(f"{name}: the file does not exist.")
         try:
             text = path.read_text(encoding="utf-8")
         except (OSError, ValueError) as error:
@@ -66,7 +66,7 @@ def read_table(given: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _why_no_group(products: NDArray[np.int64]) -> str:
-    """The first axiom that a table breaks, with elements that show it; empty if it breaks none."""
+    """The first axiom that a table breaks, with elements that show it, or nothing."""
     order = len(products)
     numbers = np.arange(order)
     if products.shape != (order, order):
@@ -77,10 +77,10 @@ def _why_no_group(products: NDArray[np.int64]) -> str:
         return f"{x} * {y} is {products[x, y]}, and its elements are 0 to {order - 1}"
     identities = (products == numbers).all(axis=1) & (numbers == products.T).all(axis=1)
     if not identities.any():
-        return "it has no element e with e * x = x * e = x for every x"
+        return "an element e with e * x = x * e = x for every x is missing"
     lacking = np.flatnonzero(~(products == identities.argmax()).any(axis=1))
     if len(lacking):
-        return f"{lacking[0]} has no inverse"
+        return f"{lacking[0]} lacks an inverse"
     for x in numbers:
         differ = np.argwhere(products[products[x]] != products[x][products])
         if len(differ):

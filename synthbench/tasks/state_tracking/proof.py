@@ -22,7 +22,7 @@ def prove_rows(
     if label.shape != elements.shape:
         raise ValueError("a label does not have as many elements as its row")
     before = np.pad(label, ((0, 0), (1, 0)))[:, :-1]
-    products = _products(task.variant, task.tokens)[before, elements]
+    products = _products(task.rule, task.tokens)[before, elements]
     lengths = (elements > 0).sum(axis=1)
     right: NDArray[np.bool_] = (label == products).all(axis=1)
     right &= rows["length"].to_numpy() == lengths
@@ -30,16 +30,19 @@ def prove_rows(
 
 
 @functools.lru_cache(maxsize=8)
-def _products(group: str, names: tuple[str, ...]) -> NDArray[np.int16]:
+def _products(group: solver.Group, names: tuple[str, ...]) -> NDArray[np.int16]:
     """The id of each product by the ids of its factors, as the solver multiplies names.
 
-    Id 0 is the empty product on the left, and padding on the right and in the table.
+    Id 0 is the empty product on the left, and padding on the right and in the table. Elements that
+    rows do not have are padding, too.
     """
     if not all(solver.is_element(group, name) for name in names):
         raise ValueError(f"a token is not an element of {group}")
     ids = {name: number for number, name in enumerate(names, 1)}
     table = np.zeros((1 + len(names), 1 + len(names)), np.int16)
-    table[0, 1:] = np.arange(1, 1 + len(names))
+    symbols = [name for name in names if solver.is_symbol(group, name)]
+    columns = [ids[name] for name in symbols]
+    table[0, columns] = columns
     for x in names:
-        table[ids[x], 1:] = [ids[solver.product(group, x, y)] for y in names]
+        table[ids[x], columns] = [ids[solver.product(group, x, y)] for y in symbols]
     return table
