@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from synthbench.evaluation.chat_replies import running_text
 from synthbench.evaluation.prediction_files import PredictionSource
 from synthbench.evaluation.rows import ANSWERS, ID, PREDICTION, RIGHT_ANSWERS, SPLIT
 from synthbench.tasks.numeric import read_whole_number
@@ -19,6 +20,8 @@ EMPTY = " is empty: it holds no predictions."
 NO_ID = object()
 #: Names of columns that number the rows: those of pandas for an index that was saved, and others.
 _POSITIONS = ("", "index", "idx", "row", "unnamed: 0", "__index_level_0__")
+#: Names of columns of finish reasons.
+FINISH_REASONS = ("finish_reason", "stop_reason")
 #: Names of columns that seem to hold ids under another name than `ID`, such as `example_id`.
 _LIKE_ID = re.compile(r"(.*[_\-. ])?(id|uid|uuid|guid|key|hash)|.*[a-z](Id|ID)", re.DOTALL)
 
@@ -63,12 +66,15 @@ class ChosenColumns(NamedTuple):
         ids: the ids; without them predictions are in the order of rows.
         split: the splits.
         positions: without ids, the numbers of the rows.
+        reasons: the finish reasons of a model's replies. Predictions beside them are read as
+            running text.
     """
 
     answers: str
     ids: str | None
     split: str | None
     positions: str | None
+    reasons: str | None
 
     @property
     def names(self) -> list[str]:
@@ -81,7 +87,10 @@ class ChosenColumns(NamedTuple):
         name = NO_ID if self.ids is None else found[self.ids]
         split = None if self.split is None else found[self.split]
         position = None if self.positions is None else found[self.positions]
-        return Entry(number, found[self.answers], name, split, position)
+        prediction = found[self.answers]
+        if self.reasons is not None:
+            prediction = running_text(prediction, found[self.reasons])
+        return Entry(number, prediction, name, split, position)
 
 
 def choose_columns(
@@ -109,6 +118,7 @@ def choose_columns(
         ID if has_ids else None,
         SPLIT if SPLIT in names else None,
         positions[0] if positions else None,
+        next((one for one in FINISH_REASONS if one in names), None),
     )
     for name in chosen.names:
         if list(names).count(name) > 1:

@@ -10,7 +10,7 @@ from synthbench.errors import UsageError
 from synthbench.llm.conversations import TEXT, Conversation
 from synthbench.llm.mixtures import ROW, TASK, carried, carried_row, check_mixable
 from synthbench.llm.prompts import check_askable
-from synthbench.llm.rewards import rows_of
+from synthbench.llm.rewards import rows_of, truncations
 from synthbench.llm.scoring import reward_of
 from synthbench.streaming.rows import StreamRows
 from synthbench.tasks.base import LABEL, Task
@@ -44,6 +44,7 @@ class Curriculum:
         up: the lowest mean reward at which it moves up a level.
         down: the highest mean reward at which it moves down a level; a negative number for never.
         window: how many rewards are averaged.
+        end_tokens: ids of tokens that end a completion, as in `synthbench.llm.trl_reward`.
 
     Attributes:
         level: the name of the current level.
@@ -75,6 +76,7 @@ class Curriculum:
         up: float = 0.8,
         down: float = 0.2,
         window: int = 64,
+        end_tokens: int | Sequence[int] = (),
     ) -> None:
         chosen = Mixture.of(task).map(as_task)
         first, *others = chosen.parts
@@ -94,6 +96,7 @@ class Curriculum:
                 f"down={short(down)} and up={short(up)}: expected two numbers, down less than up."
             )
         self._up, self._down, self._window = upper, lower, window
+        self._end_tokens = {end_tokens} if isinstance(end_tokens, int) else {*end_tokens}
         self._rows: dict[str, StreamRows] = {}
         for level, made in levels.items():
             several = isinstance(made, Mapping | list | tuple) and len(made) > 0
@@ -130,7 +133,8 @@ class Curriculum:
 
         Args:
             completions: texts or lists of chat messages.
-            columns: the columns of their rows, with `level`, as lists as long as `completions`.
+            columns: the columns of their rows, with `level`, as lists as long as `completions`. A
+                column `finish_reason` marks truncated completions, as in `trl_reward`.
 
         Returns:
             1.0 or 0.0 for each completion.
@@ -146,12 +150,14 @@ class Curriculum:
             *dict.fromkeys(name for rows in self._rows.values() for name in _columns(rows.tasks)),
         ]
         levels, rewards = [], []
-        for completion, row in zip(completions, rows_of(completions, names, columns), strict=True):
+        truncated = truncations(completions, columns, self._end_tokens)
+        rows = rows_of(completions, names, columns)
+        for completion, row, is_cut in zip(completions, rows, truncated, strict=True):
             levels.append(level := row.pop("level"))
             check_name("level of this curriculum", level, self._names)
             tasks = self._rows[level].tasks
             task, columns = (tasks.parts[0], row) if tasks.is_single else carried_row(row)
-            rewards.append(reward_of(task, columns, completion))
+            rewards.append(reward_of(task, columns, completion, truncated=is_cut))
         for level, reward in zip(levels, rewards, strict=True):
             if level == self.level:
                 self._record(reward)

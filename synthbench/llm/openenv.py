@@ -27,6 +27,7 @@ from openenv.core.env_server.interfaces import Environment
 from openenv.core.env_server.types import Action, Observation, State
 
 from synthbench.errors import SynthbenchError, UsageError
+from synthbench.evaluation.chat_replies import is_truncated
 from synthbench.llm.conversations import question
 from synthbench.llm.scoring import reward_of
 from synthbench.llm.seeded import row_of_seed, text_tasks
@@ -40,9 +41,11 @@ class SynthbenchAction(Action):
 
     Attributes:
         message: the reply.
+        finish_reason: the reason why it ended, such as `length` at the limit of tokens.
     """
 
     message: str
+    finish_reason: str | None = None
 
 
 class SynthbenchObservation(Observation):
@@ -135,7 +138,9 @@ class SynthbenchEnvironment(Environment[SynthbenchAction, SynthbenchObservation,
         return SynthbenchObservation(
             seed=self._state.seed,
             done=True,
-            reward=reward_of(task, row, action.message),
+            reward=reward_of(
+                task, row, action.message, truncated=is_truncated(action.finish_reason)
+            ),
             answer=task.answer.format_answer(row[LABEL]),
         )
 

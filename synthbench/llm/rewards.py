@@ -5,7 +5,7 @@ Asynchronous trainers send the reward to other processes, where a closure cannot
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Collection, Iterable, Mapping, Sequence, Sized
 from typing import Any
 
 from synthbench.arguments import checked
@@ -61,7 +61,7 @@ class Reward:
             pairs = [(task, row) for row in rows_of(completions, task.columns, columns)]
         else:
             pairs = [self._carried(row) for row in rows_of(completions, (TASK, ROW), columns)]
-        truncated = self._truncated(completions, columns)
+        truncated = truncations(completions, columns, self._end_tokens)
         return [
             reward_of(task, row, completion, truncated=is_cut)
             for (task, row), completion, is_cut in zip(pairs, completions, truncated, strict=True)
@@ -71,14 +71,6 @@ class Reward:
         task, row = carried_row(given)
         check_name("task of this reward", given[TASK], self._tasks)
         return task, row
-
-    def _truncated(self, completions: Sequence[Any], columns: Mapping[str, Any]) -> list[bool]:
-        """True for each completion that is known to have stopped at the limit of tokens."""
-        rows = rows_of(completions, (FINISH_REASON, COMPLETION_IDS), columns)
-        if any(FINISH_REASON in row for row in rows):
-            return [is_truncated(row[FINISH_REASON]) for row in rows]
-        ids: list[Any] = [row.get(COMPLETION_IDS, ()) if self._end_tokens else () for row in rows]
-        return [len(one) > 0 and int(one[-1]) not in self._end_tokens for one in ids]
 
 
 @checked
@@ -108,6 +100,23 @@ def trl_reward(task: Sources, *, end_tokens: int | Sequence[int] = ()) -> Reward
     """
     ends = (end_tokens,) if isinstance(end_tokens, int) else end_tokens
     return Reward([askable_task(one)[0] for one in Mixture.of(task).parts], ends)
+
+
+def truncations(
+    completions: Sequence[Any], columns: Mapping[str, Any], end_tokens: Collection[int] = ()
+) -> list[bool]:
+    """Report the completions that are known to have stopped at the limit of tokens.
+
+    Args:
+        completions: the completions.
+        columns: the trainer's columns, perhaps with `finish_reason` or `completion_ids`.
+        end_tokens: the ids of tokens that end a completion.
+    """
+    rows = rows_of(completions, (FINISH_REASON, COMPLETION_IDS), columns)
+    if any(FINISH_REASON in row for row in rows):
+        return [is_truncated(row[FINISH_REASON]) for row in rows]
+    ids: list[Any] = [row.get(COMPLETION_IDS, ()) if end_tokens else () for row in rows]
+    return [len(one) > 0 and int(one[-1]) not in end_tokens for one in ids]
 
 
 def rows_of(

@@ -39,6 +39,10 @@ def test_the_same_seed_asks_the_same_row_in_every_environment():
         judged = one.step(SynthbenchAction(message=f"Answer: {answer}"))
         assert (judged.done, judged.reward, judged.answer) == (True, 1.0, answer)
         assert other.step(SynthbenchAction(message="It is 3 or 4")).reward == 0.0
+        for reason, reward in (("length", 0.0), ("stop", 1.0)):
+            other.reset(seed=seed)
+            truncated = SynthbenchAction(message=f"So:\n{answer}", finish_reason=reason)
+            assert other.step(truncated).reward == reward
     assert names[0] == names[3]
     assert set(names) == {"listops", "parity"}
 

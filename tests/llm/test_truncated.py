@@ -6,6 +6,8 @@ import json
 import pickle
 import types
 
+import pandas as pd
+import pyarrow as pa
 import pytest
 
 import synthbench
@@ -98,6 +100,35 @@ def test_inspect_logs_are_counted(rows, texts, reason):
     log = {"version": 2, "status": "success", "eval": {}, "samples": samples}
     report = synthbench.evaluate(rows, log, "parity")
     assert_counted(report, 0 if reason == "stop" else COUNTED)
+
+
+@pytest.mark.parametrize("name", ["finish_reason", "stop_reason"])
+def test_a_column_of_finish_reasons_is_read_in_every_table(rows, texts, name, tmp_path):
+    for reason, truncated in (("length", COUNTED), ("stop", 0)):
+        made = [{"id": row["id"], "response": text} for row, text in zip(rows, texts, strict=True)]
+        records = [{**record, name: reason, "note": 3} for record in made]
+        pd.DataFrame(records).to_csv(tmp_path / "replies.csv", index=False)
+        lines = "".join(json.dumps(record) + "\n" for record in records)
+        (tmp_path / "replies.jsonl").write_text(lines)
+        for given in (
+            *(tmp_path / "replies.csv", tmp_path / "replies.jsonl"),
+            *(records, pd.DataFrame(records), pa.Table.from_pylist(records)),
+        ):
+            assert_counted(synthbench.evaluate(rows, given, "parity"), truncated)
+
+
+def test_a_curriculum_knows_truncated_completions(rows, texts):
+    columns = {name: [row[name] for row in rows] for name in rows[0]} | {
+        "level": ["easy"] * COUNTED
+    }
+    marked = [float(one) for _, one, _ in REPLIES]
+    whole = [float(not unclosed) for _, _, unclosed in REPLIES]
+    plain = llm.Curriculum("parity")
+    assert plain.reward(texts, **columns) == whole
+    assert plain.reward(texts, finish_reason=["length"] * COUNTED, **columns) == marked
+    ending = llm.Curriculum("parity", end_tokens=2)
+    assert ending.reward(texts, completion_ids=[[5, 6, 7]] * COUNTED, **columns) == marked
+    assert ending.reward(texts, completion_ids=[[5, 6, 2]] * COUNTED, **columns) == whole
 
 
 def test_texts_without_a_finish_reason_have_unclosed_thoughts_counted(rows, texts):
