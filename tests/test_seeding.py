@@ -283,3 +283,16 @@ def test_200_000_rows_have_as_many_hashes():
 
 def test_a_byte_in_another_place_makes_another_row():
     assert len(np.unique(hash_rows(np.eye(64, dtype=np.uint8)))) == 64
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_arrangements_are_those_of_permutations(monkeypatch, ties):
+    if ties:  # equal keys, and keys that differ in the last bit alone
+        words = Draws.words
+        monkeypatch.setattr(Draws, "words", lambda self, count: words(self, count) % np.uint64(3))
+    zeros_and_ones = Draws({"s": 1}).arrangements(50, 20, 7)
+    assert zeros_and_ones.tolist() == (Draws({"s": 1}).permutations(50, 27) >= 20).tolist()
+    assert Draws({"s": 1}).permutations(50, 27).tolist() == [
+        sorted(range(27), key=row.__getitem__)
+        for row in Draws({"s": 1}).words(50 * 27).reshape(50, 27).tolist()
+    ]

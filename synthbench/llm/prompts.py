@@ -329,9 +329,10 @@ def check_askable(task: Task) -> None:
 
 def why_not_askable(task: Task) -> str | None:
     """Why a task's rows cannot be prompts, None if they can."""
-    if TEXT not in task.columns and task.image_column is None:
+    columns = task.columns  # made anew each time, and rewards ask this of every completion
+    if TEXT not in columns and task.image_column is None:
         return "its rows have neither a text nor an image"
-    if LABEL not in task.columns or task.metrics[0] not in task.binary_metrics:
+    if LABEL not in columns or task.metrics[0] not in task.binary_metrics:
         return "its answers are not right or wrong as a whole"
     if pa.types.is_floating(task.answer.arrow):
         return "its labels have decimals, which are not read in replies"

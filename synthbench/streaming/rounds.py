@@ -67,7 +67,7 @@ class Rounds:
         self.seed = task.seed if seed is None else check_whole_number("Seed", seed, least=0)
         self._split = chosen
         most = EVALUATION_ROUND_ROWS if chosen.evaluation else ROUND_ROWS
-        self.size = min(most, task.round_rows)
+        self.size = min(most, task.stream_round_rows(chosen))
         self._plan = Plan({split: divide(task, chosen, self.size)})
         if not self._plan.rows(split):
             held_out = "are held out" if chosen.evaluation else "are not held out"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import json
 from collections.abc import Mapping, Sequence
@@ -263,7 +264,14 @@ def as_task(task_or_name: str | Task) -> Task:
         raise UsageError(
             f"Task {short(task_or_name)}: expected a name or what synthbench.task(...) returns."
         )
-    return task(task_or_name)
+    chosen = task_class(task_or_name)
+    # Tasks of images depend on where source images are, which may change between calls.
+    return task(task_or_name) if issubclass(chosen, ImageTask) else _with_defaults(chosen)
+
+
+@functools.lru_cache(maxsize=64)
+def _with_defaults(chosen: type[Task]) -> Task:
+    return task(chosen.name)
 
 
 def variants_of(name: str) -> list[Task]:

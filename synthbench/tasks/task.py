@@ -333,10 +333,14 @@ class Task(abc.ABC):
 
     def score(self, row: Mapping[str, Any], prediction: Any) -> float:
         """The first metric of one prediction; a prediction that cannot be read is wrong."""
-        row = row_values(
-            {name: self.columns[name] for name in self.scored_columns or self.columns}, row
-        )
+        row = row_values(self._judging, row)
         return self.measure(row, self.read_answer(row, prediction))[self.metrics[0]]
+
+    @functools.cached_property
+    def _judging(self) -> dict[str, Column]:
+        """The columns by which answers are judged."""
+        columns = self.columns
+        return {name: columns[name] for name in self.scored_columns or columns}
 
     def baseline(self) -> dict[str, float]:
         """Scores that are possible without solving the task, by name; shown beside a report."""
@@ -363,6 +367,10 @@ class Task(abc.ABC):
     def round_rows(self) -> int:
         """About how many accepted rows are shuffled together."""
         return 65_536
+
+    def stream_round_rows(self, split: Split) -> int:
+        """The most rows of a round of a stream; the rows of a stream depend on it."""
+        return self.round_rows
 
     @property
     def group_rows(self) -> int:

@@ -237,7 +237,7 @@ def packed(ids: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
     used = ids > 0
     if not (used[:, 1:] > used[:, :-1]).any():
         return ids
-    return np.take_along_axis(ids, np.argsort(~used, axis=1, kind="stable"), axis=1)
+    return pad(ids[used], np.count_nonzero(used, axis=1), least=ids.shape[1])
 
 
 def _quads(ids: NDArray[np.integer[Any]]) -> NDArray[np.uint16]:

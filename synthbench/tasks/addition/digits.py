@@ -9,6 +9,8 @@ on are counted once, from the last place that both numbers have back to the firs
 from __future__ import annotations
 
 import functools
+import itertools
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +18,7 @@ from numpy.typing import NDArray
 from synthbench.seeding import Draws
 from synthbench.tasks.numeric import all_digits
 
-Digits = NDArray[np.int64]
+Digits = NDArray[np.integer[Any]]
 #: The bits of a draw that decides whether a place has a carry.
 _BITS = 32
 
@@ -45,8 +47,10 @@ def how_many(places: int) -> int:
 
 def lengths(numbers: Digits) -> NDArray[np.int64]:
     """How many digits numbers have without zeros in front, `(rows,)`; 0 has one."""
-    count: NDArray[np.int64] = ((numbers > 0) * np.arange(1, 1 + numbers.shape[1])).max(axis=1)
-    return count.clip(min=1)
+    count = np.ones(len(numbers), np.int64)
+    for place in range(1, numbers.shape[1]):
+        count[numbers[:, place] > 0] = place + 1
+    return count
 
 
 def draw_pairs(draws: Draws, n: int, places_a: int, places_b: int) -> tuple[Digits, Digits]:
@@ -146,18 +150,25 @@ def _digits(places: int, place: int) -> range:
 
 def sum_digits(a: Digits, b: Digits) -> Digits:
     """The digits of sums, the least significant first; `(rows, width)` to `(rows, width + 1)`."""
-    total = np.zeros((len(a), a.shape[1] + 1), np.int64)
-    total[:, :-1] = a + b
-    return _carried(total)
+    total = np.zeros((a.shape[1] + 1, len(a)), np.uint8)  # each place in consecutive memory
+    np.add(a.T, b.T, out=total[:-1], casting="unsafe")
+    for place, onward in itertools.pairwise(total):
+        carry = place > 9
+        place -= 10 * carry.view(np.uint8)
+        onward += carry
+    return total.T.astype(a.dtype)
 
 
 def product_digits(a: Digits, b: Digits) -> Digits:
     """The digits of products, the least significant first; twice as many as the factors have."""
     width = a.shape[1]
-    total = np.zeros((len(a), 2 * width), np.int64)
+    total, b = np.zeros((len(a), 2 * width), np.int64), b.astype(np.int64)
     for place in range(width):
         total[:, place : place + width] += a[:, place, None] * b
-    return _carried(total)
+    for place in range(2 * width - 1):
+        carry, total[:, place] = np.divmod(total[:, place], 10)
+        total[:, place + 1] += carry
+    return total
 
 
 def carries(a: Digits, b: Digits) -> NDArray[np.int64]:
@@ -166,11 +177,3 @@ def carries(a: Digits, b: Digits) -> NDArray[np.int64]:
     lost = a.sum(axis=1) + b.sum(axis=1) - sum_digits(a, b).sum(axis=1)
     count: NDArray[np.int64] = lost // 9
     return count
-
-
-def _carried(total: Digits) -> Digits:
-    """Numbers of any size at each place as digits, carried place by place."""
-    for place in range(total.shape[1] - 1):
-        total[:, place + 1] += total[:, place] // 10
-        total[:, place] %= 10
-    return total

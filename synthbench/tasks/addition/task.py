@@ -176,7 +176,7 @@ class Addition(TextTask):
         return ids[:, :width].astype(np.uint8, copy=False)
 
     def render(self, block: Block) -> dict[str, Any]:
-        a, b = numbers(block["tokens"])
+        a, b = _small_numbers(block["tokens"])
         combine = digits.sum_digits if self.variant == "addition" else digits.product_digits
         lengths = digits.lengths(a), digits.lengths(b)
         label = self.answers(combine(a, b), *lengths)
@@ -190,7 +190,7 @@ class Addition(TextTask):
             digits_a: how many digits a has, `(rows,)`.
             digits_b: how many b has.
         """
-        length = digits.lengths(result)
+        length: Digits = digits.lengths(result)
         if self.parameters.zero_padding:
             length = self._most_digits(digits_a, digits_b)
         ids = _written(result, length)
@@ -248,14 +248,16 @@ class Addition(TextTask):
 
     def content(self, block: Block) -> Ids:
         """The ids without zeros in front of the numbers, whatever the order of the answer."""
-        a, b = numbers(block["tokens"])
+        if not self._pads_numbers:
+            return block["tokens"]
+        a, b = _small_numbers(block["tokens"])
         return self._joined(a, digits.lengths(a), b, digits.lengths(b))
 
     def problem(self, block: Block) -> NDArray[np.uint64]:
         """A hash of both numbers, whatever their order."""
         a, b = (
-            hash_rows(packed(_written(one, digits.lengths(one))).astype(np.uint8))
-            for one in numbers(block["tokens"])
+            hash_rows(packed(_written(one, digits.lengths(one))).astype(np.uint8, copy=False))
+            for one in _small_numbers(block["tokens"])
         )
         return mix(a + b)
 
@@ -306,7 +308,13 @@ def _signs(tokens: Ids) -> tuple[Digits, Digits]:
 
 
 def numbers(tokens: Ids) -> tuple[Digits, Digits]:
-    """The digits of both numbers, the least significant first, `(rows, longest)` each."""
+    """The digits of both numbers, the least significant first, int64 `(rows, longest)` each."""
+    a, b = _small_numbers(tokens)
+    return a.astype(np.int64), b.astype(np.int64)
+
+
+def _small_numbers(tokens: Ids) -> tuple[Ids, Ids]:
+    """The digits of both numbers as `numbers` has them, in one byte each."""
     sign, equals = _signs(tokens)
     counts = np.maximum([sign, equals - sign - 1], 0)
     a, b = (
@@ -316,17 +324,24 @@ def numbers(tokens: Ids) -> tuple[Digits, Digits]:
     return a, b
 
 
-def _digits_before(tokens: Ids, end: Digits, count: Digits, width: int) -> Digits:
+def _digits_before(tokens: Ids, end: Digits, count: Digits, width: int) -> Ids:
     """The `count` digits before the place `end` of each row, the last one first."""
+    if len(tokens) and (end == end[0]).all() and (count == count[0]).all():  # those of a bucket
+        found = np.zeros((len(tokens), width), np.uint8)
+        first = end[0] - count[0]
+        found[:, : count[0]] = tokens[:, first : end[0]][:, ::-1] - np.uint8(1)
+        return found
     places = np.arange(width)
     at = np.maximum(end[:, None] - 1 - places, 0)
-    ids = np.take_along_axis(tokens, at, axis=1).astype(np.int64)
-    return np.where(places < count[:, None], ids - 1, 0)
+    ids = np.take_along_axis(tokens, at, axis=1) - np.uint8(1)
+    return np.where(places < count[:, None], ids, np.uint8(0))
 
 
 def _written(number: Digits, length: Digits) -> Ids:
     """The ids of numbers, the most significant digit first, behind zeros; `length` digits each."""
-    room = max(0, int(length.max(initial=1)) - number.shape[1])
-    number = np.pad(number, [(0, 0), (0, room)])
-    ids = np.where(np.arange(number.shape[1]) < length[:, None], 1 + number, 0)
-    return ids[:, ::-1].astype(np.uint8)
+    width = max(int(length.max(initial=1)), number.shape[1])
+    ids = np.zeros((len(number), width), np.uint8)
+    ids[:, : number.shape[1]] = number
+    ids += 1
+    ids *= np.arange(width) < length[:, None]
+    return ids[:, ::-1]

@@ -13,6 +13,7 @@ Source: DNAS (Ding, Fan, Lan, Schuurmans, Soricut, 2020), appendix E, figures 6,
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -21,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.seeding import Draws
+from synthbench.seeding import Draws, normal_deviates
 from synthbench.tasks.base import Block, Parameters, Split, Task, parameter
 from synthbench.tasks.column import Column
 from synthbench.tasks.features import list_of, value
@@ -82,11 +83,20 @@ class Clusters(Task):
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
         first, second = POINTS[self.variant]
-        cluster = (draws.permutations(n, first + second) >= first).astype(np.int8)
+        cluster = draws.arrangements(n, first, second)
+        # The index of a deviate, behind those of the coordinate and of the cluster.
+        index = draws.normal_indices((n, first + second, 2))
+        index[..., 1] |= np.uint32(1 << 16)
+        index |= np.repeat(cluster.astype(np.uint32) << 17, 2, axis=1).reshape(index.shape)
+        return Block({"points": self._coordinates.take(index), "cluster": cluster})
+
+    @functools.cached_property
+    def _coordinates(self) -> NDArray[np.float32]:
+        """Every coordinate that a point can have, by cluster, axis and deviate, float32."""
         # IEEE 754: square root, product and sum are rounded in the same way everywhere.
-        spread = draws.normals((n, first + second, 2)) * math.sqrt(self.parameters.variance)
-        points = np.array(CENTRES)[cluster] + spread
-        return Block({"points": points.astype(np.float32), "cluster": cluster})
+        spread = normal_deviates() * math.sqrt(self.parameters.variance)
+        coordinates: NDArray[np.float32] = np.add.outer(CENTRES, spread).astype(np.float32)
+        return coordinates.reshape(-1)
 
     def content(self, block: Block) -> NDArray[np.uint8]:
         flat = block["points"].reshape(len(block), 2 * block["points"].shape[1])

@@ -27,6 +27,7 @@ from synthbench.tasks.arrow import numpy_array
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split, TextTask, parameter
 from synthbench.tasks.column import Column
 from synthbench.tasks.features import sequence, value
+from synthbench.tasks.mqar.draws import RemainingWeights, distinct, without
 from synthbench.tasks.mqar.solver import BLANK, NOT_ASKED, pairs_and_rest, recall
 
 #: The number of a bucket is `length * _BUCKET + pairs`.
@@ -198,13 +199,15 @@ class AssociativeRecall(TextTask):
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
         length, pairs = divmod(bucket, _BUCKET)
-        keys = 2 + _distinct(draws, n, pairs, self._half - 1)
-        values = 1 + self._half + _distinct(draws, n, pairs, self._half)
+        keys = 2 + distinct(draws, n, pairs, self._half - 1)
+        values = 1 + self._half + distinct(draws, n, pairs, self._half)
         slots = self._slots(draws, n, length // 2 - pairs, pairs)
-        rest = self._filler(draws, keys, length - 2 * pairs)
-        np.put_along_axis(rest, 2 * slots, keys, axis=1)
-        head = np.stack([keys, values], axis=2).reshape(n, 2 * pairs)
-        return Block({"tokens": np.hstack([head, rest]).astype(self.vocabulary.dtype)})
+        tokens = np.ones((n, length), self.vocabulary.dtype)
+        tokens[:, 2 * pairs :] = self._filler(draws, keys, length - 2 * pairs)
+        tokens[:, 0 : 2 * pairs : 2], tokens[:, 1 : 2 * pairs : 2] = keys, values
+        asked = 2 * (pairs + slots)
+        np.put_along_axis(tokens, asked, keys.astype(tokens.dtype), axis=1)
+        return Block({"tokens": tokens, "asked": (1 + asked).astype(np.int16)})
 
     def _slots(self, draws: Draws, n: int, slots: int, pairs: int) -> NDArray[np.int64]:
         """The slot in which each key is asked, `(n, pairs)`.
@@ -215,15 +218,14 @@ class AssociativeRecall(TextTask):
         weights = np.full(slots, _WEIGHT)
         if self.parameters.gaps == "power":
             weights //= np.arange(1, slots + 1)
-        left, drawn, rows = np.tile(weights, (n, 1)), np.empty((n, pairs), np.int64), np.arange(n)
+        left, drawn = RemainingWeights(weights, n), np.empty((n, pairs), np.int64)
         for number in range(pairs):
-            ends = left.cumsum(axis=1)
-            point = draws.below(ends[:, -1])
-            drawn[:, number] = slot = (ends <= point[:, None]).sum(axis=1)
-            left[rows, slot] = 0
+            drawn[:, number] = left.remove(draws.below(left.totals))
         return np.take_along_axis(drawn, draws.permutations(n, pairs), axis=1)
 
-    def _filler(self, draws: Draws, keys: NDArray[np.int64], places: int) -> NDArray[np.int64]:
+    def _filler(
+        self, draws: Draws, keys: NDArray[np.int64], places: int
+    ) -> NDArray[np.int64] | int:
         """The ids behind the pairs, before keys are asked, `(rows, places)`.
 
         A random key stands there once at most, so that no other keys stand in a row twice than
@@ -231,9 +233,9 @@ class AssociativeRecall(TextTask):
         """
         n, pairs = keys.shape
         if self.parameters.filler == "blank":
-            return np.ones((n, places), np.int64)
+            return 1
         drawn = draws.integers(self.parameters.vocabulary - pairs, (n, places))
-        ids = 1 + _without(drawn, keys - 1)
+        ids = 1 + without(drawn, keys - 1)
         rows, _, again = self._repeated_keys(ids)
         ids[rows, again] = 1
         return ids
@@ -247,11 +249,22 @@ class AssociativeRecall(TextTask):
         return rows, order[rows, places], order[rows, places + 1]
 
     def render(self, block: Block) -> dict[str, Any]:
-        tokens = block["tokens"].astype(np.int64)
-        rows, first, again = self._repeated_keys(block["tokens"])
-        label = np.where(tokens > 0, self._half + 1, 0)  # the id of '_' is behind all values
-        label[rows, again] = tokens[rows, first + 1] - self._half
-        return {"label": label, "pairs": np.bincount(rows, minlength=len(tokens))}
+        tokens, asked = block["tokens"], self._asked(block)
+        # The id of '_' is behind all values.
+        label = np.where(tokens > 0, tokens.dtype.type(self._half + 1), tokens.dtype.type(0))
+        rows, pairs = np.nonzero(asked)
+        label[rows, asked[rows, pairs] - 1] = tokens[rows, 2 * pairs + 1] - self._half
+        return {"label": label, "pairs": np.count_nonzero(asked, axis=1)}
+
+    def _asked(self, block: Block) -> NDArray[np.int16]:
+        """The position from 1 where each pair is asked, `(rows, pairs)`; 0 where no pair is."""
+        if "asked" in block.columns:
+            return block["asked"]
+        tokens = block["tokens"]
+        rows, first, again = self._repeated_keys(tokens)
+        asked = np.zeros((len(tokens), 1 + first.max(initial=0) // 2), np.int16)
+        asked[rows, first // 2] = again + 1
+        return asked
 
     @property
     def instruction(self) -> str:
@@ -269,6 +282,16 @@ class AssociativeRecall(TextTask):
         """Fewer candidates than by default, as rows are long."""
         return 2_048
 
+    def stream_round_rows(self, split: Split) -> int:
+        """Fewer rows than by default where rows are longer than 64 positions.
+
+        Otherwise the first row would wait for thousands of long rows. A block of each bucket has at
+        least that many rows.
+        """
+        longest = max(64, max(split.buckets) // _BUCKET)
+        least = len(split.buckets) * (64 if split.evaluation else 1024)
+        return max(self.round_rows * 64**2 // longest**2, least)
+
     @property
     def group_rows(self) -> int:
         """Rows of a Parquet row group: fewer than by default, as rows are long."""
@@ -285,12 +308,11 @@ class AssociativeRecall(TextTask):
 
     def problem(self, block: Block) -> NDArray[np.uint64]:
         """A hash of the row's set of pairs: it depends neither on their order nor on the rest."""
-        tokens = block["tokens"].astype(np.uint64)
-        rows, first, _ = self._repeated_keys(block["tokens"])
-        keys, values = tokens[rows, first], tokens[rows, first + 1] - np.uint64(self._half)
-        pairs = np.zeros(len(tokens), np.uint64)
-        np.add.at(pairs, rows, mix(keys << np.uint64(32) | values))
-        return mix(pairs)
+        asked = self._asked(block)
+        heads = block["tokens"][:, : 2 * asked.shape[1]].astype(np.uint64)
+        keys, values = heads[:, 0::2], heads[:, 1::2] - np.uint64(self._half)
+        hashes = np.where(asked > 0, mix(keys << np.uint64(32) | values), np.uint64(0))
+        return mix(hashes.sum(axis=1, dtype=np.uint64))
 
     def parse(self, columns: Mapping[str, pa.Array]) -> Block:
         tokens = self.vocabulary.encode(columns["text"])
@@ -307,18 +329,3 @@ class AssociativeRecall(TextTask):
     def recompute_columns(self, row: Mapping[str, Any]) -> dict[str, Any]:
         pairs, _ = self.read(row["text"])
         return {**super().recompute_columns(row), "pairs": len(pairs)}
-
-
-def _distinct(draws: Draws, n: int, count: int, high: int) -> NDArray[np.int64]:
-    """Different whole numbers in `[0, high)`, uniform and in random order, `(n, count)`."""
-    found = np.empty((n, 0), np.int64)
-    for taken in range(count):
-        found = np.hstack([found, _without(draws.integers(high - taken, (n, 1)), found)])
-    return found
-
-
-def _without(numbers: NDArray[np.int64], taken: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The numbers in a count from 0 that leaves out those that are taken in their row."""
-    for one in np.sort(taken, axis=1).T:
-        numbers = numbers + (numbers >= one[:, None])
-    return numbers
