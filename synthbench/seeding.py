@@ -177,7 +177,8 @@ def threshold(probability: float) -> np.uint64:
 @functools.cache
 def normal_deviates() -> NDArray[np.float64]:
     """The 65,536 equally likely deviates that `Draws.normals` draws from, in ascending order."""
-    deviates: NDArray[np.float64] = _normal_table() * 2.0**-NORMAL_BITS
+    deviates = _normal_table().astype(np.float64)
+    deviates *= 2.0**-NORMAL_BITS
     return deviates
 
 

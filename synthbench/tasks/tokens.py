@@ -175,7 +175,7 @@ class Vocabulary:
         if self.separator and len(self.tokens) <= _QUAD_TOKENS and ids.size >= _LEAST_IDS:
             ids, words = _quads(ids), _quad_texts(self)
         else:
-            words = self._both_forms(["", *self.tokens])
+            words = _token_texts(self)
         used = ids > 0
         counts = np.count_nonzero(used, axis=1)
         ends = np.cumsum(counts)
@@ -248,6 +248,12 @@ def _quads(ids: NDArray[np.integer[Any]]) -> NDArray[np.uint16]:
     pairs = padded[:, 0::2] | padded[:, 1::2] << 4
     quads: NDArray[np.uint16] = pairs[:, 0::2] | pairs[:, 1::2].astype(np.uint16) << 8
     return quads
+
+
+@functools.lru_cache(maxsize=8)
+def _token_texts(vocabulary: Vocabulary) -> pa.Array:
+    """The text of every id, 0 included."""
+    return vocabulary._both_forms(["", *vocabulary.tokens])
 
 
 @functools.lru_cache(maxsize=8)

@@ -49,7 +49,7 @@ def lengths(numbers: Digits) -> NDArray[np.int64]:
     """How many digits numbers have without zeros in front, `(rows,)`; 0 has one."""
     count = np.ones(len(numbers), np.int64)
     for place in range(1, numbers.shape[1]):
-        count[numbers[:, place] > 0] = place + 1
+        np.copyto(count, place + 1, where=numbers[:, place] > 0)
     return count
 
 
