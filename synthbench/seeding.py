@@ -155,7 +155,7 @@ class Draws:
 
 
 def _has_ties(ordered: NDArray[np.uint64]) -> bool:
-    """Whether a row of ascending numbers has equal ones."""
+    """Return true if a row of ascending numbers has equal neighbours."""
     return bool((ordered[:, 1:] == ordered[:, :-1]).any())
 
 

@@ -35,7 +35,7 @@ def test_texts_and_lists_come_back(texts):
     assert numpy_array(array).tolist() == texts and numpy_array(array).dtype == object
     lists = pa.array([texts, [], texts, ["d"]], pa.list_(pa.string()))
     for part in (lists, lists[1:], lists[:0]):
-        assert [one.tolist() for one in numpy_array(part)] == part.to_pylist()
+        assert [values.tolist() for values in numpy_array(part)] == part.to_pylist()
 
 
 def test_dates_are_left_to_pyarrow():

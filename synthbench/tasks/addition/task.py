@@ -314,7 +314,7 @@ def numbers(tokens: Ids) -> tuple[Digits, Digits]:
 
 
 def _small_numbers(tokens: Ids) -> tuple[Ids, Ids]:
-    """The digits of both numbers as `numbers` has them, in one byte each."""
+    """The digits of both numbers as `numbers` has them, in a byte each."""
     sign, equals = _signs(tokens)
     counts = np.maximum([sign, equals - sign - 1], 0)
     a, b = (

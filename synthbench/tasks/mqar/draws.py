@@ -39,7 +39,7 @@ def without(numbers: NDArray[np.int64], taken: NDArray[np.int64]) -> NDArray[np.
         taken: different numbers, `(rows, count)`.
     """
     rows, count = taken.shape
-    # How many numbers below each taken one are left: a number is raised by every count up to it.
+    # The free numbers below each taken number: every count up to a number raises it by 1.
     left = np.sort(taken, axis=1) - np.arange(count)
     if count <= _COMPARED:
         found = numbers.copy()
@@ -47,14 +47,14 @@ def without(numbers: NDArray[np.int64], taken: NDArray[np.int64]) -> NDArray[np.
             found += numbers >= left[:, place, None]
         return found
     row = np.arange(rows)[:, None]
-    starts = row << 32  # of the numbers of each row, which are searched in one array
+    starts = row << 32  # keeps the rows apart in a single search
     passed = np.searchsorted((left + starts).ravel(), (numbers + starts).ravel(), side="right")
     more: NDArray[np.int64] = passed.reshape(numbers.shape) - count * row
     return numbers + more
 
 
 class RemainingWeights:
-    """Weighted items that are removed one by one, in every row others.
+    """Weighted items, of which every row removes its own.
 
     A binary tree for each row has at each node the weight of its left half, so that an item is
     found and removed in as many steps as the tree has levels.
