@@ -123,7 +123,7 @@ class Draws:
         return np.argsort(keys, axis=1, kind=kind).astype(np.int64, copy=False)
 
     def arrangements(self, rows: int, zeros: int, ones: int) -> NDArray[np.int8]:
-        """Zeros and ones in random order, int8 `(rows, zeros + ones)`.
+        """Random orders of two values, 0 and 1, int8 `(rows, zeros + ones)`.
 
         The same as `permutations(rows, zeros + ones) >= zeros`, in a fraction of the time.
         """
