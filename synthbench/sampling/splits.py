@@ -170,7 +170,7 @@ class BucketStream:
     """The accepted rows of one bucket of one split, in order.
 
     Candidates come from the bucket's blocks. If its rows can be counted, about the second half of
-    them comes from a list of all rows, because drawing the last ones at random takes for ever. Some
+    them comes from a list of all rows, because drawing the last rows at random takes too long. Some
     rows may be so unlikely that not even half of all are drawn; then the list is used after a fixed
     number of blocks. The number of rows wanted has no influence: of two splits that differ only in
     size, the smaller one's rows are the first rows of the larger one.
