@@ -31,6 +31,12 @@ STEPS = {
         ),
         ("next(synthbench.tokens('listops', split='test', form='causal-lm'))", HEAVY),
         ("next(synthbench.tokens('mqar', split='test', form='masked-lm'))", HEAVY),
+        (
+            "with __import__('tempfile').TemporaryDirectory() as place: "
+            "synthbench.generate('listops', out=place, preset='small', workers=1); "
+            "assert synthbench.verify(place, workers=1).ok",
+            HEAVY,
+        ),
     ],
     "command line": [
         ("from synthbench.cli.main import main", {*HEAVY, "numpy", "pyarrow", "rich"}),

@@ -9,6 +9,7 @@ problem in another form (`Task.problem`), and the ids prove it.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,14 @@ from synthbench.errors import TaskError
 from synthbench.seeding import hash_rows
 from synthbench.tasks.base import Block, Split, Task
 from synthbench.tasks.features import Columns, arrow_schema, value
-from synthbench.tasks.numeric import join_bytes
+from synthbench.tasks.numeric import join_bytes, split_bytes
 from synthbench.text.lines import short
 
 #: The bits that come from the problem, and the share of all rows for which they are zero.
 PROBLEM_BITS = np.uint64(0b111 << 61)
 HELD_OUT_SHARE = 1 / 8
+#: The number of digits of an id, and the codes of digits.
+_DIGITS, _HEXADECIMAL = 16, np.frombuffer(b"0123456789abcdef", np.uint8)
 
 
 def fingerprints(task: Task, block: Block) -> NDArray[np.uint64]:
@@ -118,13 +121,16 @@ def read_ids(column: pa.Array) -> NDArray[np.uint64]:
     Raises:
         ValueError: an id that is not 16 lower-case hexadecimal digits.
     """
-    import pyarrow.compute as pc  # here, because many commands do without it
-
-    right = pc.match_substring_regex(column, "^[0-9a-f]{16}$").fill_null(False)
-    wrong = np.flatnonzero(~right.to_numpy(zero_copy_only=False))
-    if len(wrong):
-        raise ValueError(f"{column[int(wrong[0])].as_py()!r} is not 16 hexadecimal digits")
-    return np.frombuffer(bytes.fromhex("".join(column.to_pylist())), ">u8").astype(np.uint64)
+    codes, lengths = split_bytes(column)
+    if (
+        column.null_count
+        or not (lengths == _DIGITS).all()
+        or not np.isin(codes, _HEXADECIMAL).all()
+    ):
+        texts = column.to_pylist()
+        wrong = next(one for one in texts if not re.fullmatch(r"[0-9a-f]{16}", one or ""))
+        raise ValueError(f"{wrong!r} is not {_DIGITS} hexadecimal digits")
+    return np.frombuffer(bytes.fromhex(codes.tobytes().decode()), ">u8").astype(np.uint64)
 
 
 def columns_of(task: Task) -> Columns:

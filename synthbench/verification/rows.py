@@ -27,6 +27,7 @@ from synthbench.sampling.blocks import KeyedRows
 from synthbench.sampling.plan import Plan, divide
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.answer_check import accepts
+from synthbench.tasks.arrow import arrow_array
 from synthbench.tasks.base import LABEL, Block, Task
 from synthbench.tasks.features import Columns
 from synthbench.tasks.returned import buckets_of, label_of, wrong_bucket
@@ -177,7 +178,7 @@ def _first_refuted(task: Task, block: Block | None, rows: pa.RecordBatch) -> Wro
     left = np.flatnonzero(~proved(task, block, rows)) if names else np.zeros(0, np.int64)
     for start in range(0, len(left), _BATCH_ROWS):
         numbers = left[start : start + _BATCH_ROWS]
-        some = rows.take(pa.array(numbers))
+        some = rows.take(arrow_array(numbers))
         questions = some.select(list(task.inputs)).to_pylist()
         stored = some.select(names).to_pylist()
         for number, question, there in zip(numbers.tolist(), questions, stored, strict=True):

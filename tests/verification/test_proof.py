@@ -21,6 +21,7 @@ PROVED = [(name, variant) for name, variant in IMAGELESS if prover(task_class(na
 OTHERS = [
     ("listops", {"ties": "first", "max_args": 7}),
     ("arithmetic", {"modulus": 7}),
+    ("ctl", {"symbols": 5, "functions": 30}),
     ("mqar", {"filler": "random", "vocabulary": 64}),
     ("chomsky", {"reading": "program"}),
     ("addition", {"order": "reversed", "zero_padding": True}),
@@ -97,7 +98,7 @@ def _edited(data, value, other):
         del parts[at]
     elif edit == "swap":
         parts[at], parts[by] = parts[by], parts[at]
-    elif not isinstance(parts[at], str):
+    elif isinstance(parts[at], (int, list)):
         parts[at] = _edited(data, parts[at], parts[by])
     if isinstance(value, str):
         return (" " if " " in value else "").join(parts)

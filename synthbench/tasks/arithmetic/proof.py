@@ -9,6 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.tasks.arithmetic.task import IDS, OPERATORS, Arithmetic
+from synthbench.tasks.arrow import numpy_array
 from synthbench.tasks.base import Block
 from synthbench.tasks.trees.nesting import Nesting
 
@@ -34,7 +35,7 @@ def prove_rows(task: Arithmetic, block: Block, rows: Mapping[str, pa.Array]) -> 
         value[operations], needed[operations] = result % modulus, 1 + deciding
         depth[operations] = 1 + depth[operands].max(axis=1)
     lengths = (block["tokens"] > 0).sum(axis=1)
-    right: NDArray[np.bool_] = rows["length"].to_numpy() == lengths
+    right: NDArray[np.bool_] = numpy_array(rows["length"]) == lengths
     for name, found in (("label", value), ("depth", depth), ("dependency_depth", needed)):
-        right &= rows[name].to_numpy() == found[nesting.roots]
+        right &= numpy_array(rows[name]) == found[nesting.roots]
     return right

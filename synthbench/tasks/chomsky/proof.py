@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from synthbench.tasks.arrow import numpy_array
 from synthbench.tasks.base import Block
 from synthbench.tasks.chomsky.stack import ModularArithmeticBrackets, SolveEquation
 from synthbench.tasks.chomsky.task import Chomsky
@@ -37,7 +38,7 @@ def prove_rows(task: Chomsky, block: Block, rows: Mapping[str, pa.Array]) -> NDA
         alike = np.flatnonzero((lengths == length) & (ids[1] == width))
         if len(alike):
             right[alike] = check(x[alike, :length], y[alike, :width], task.function.program)
-    right &= rows["length"].to_numpy() == lengths
+    right &= numpy_array(rows["length"]) == lengths
     return right
 
 

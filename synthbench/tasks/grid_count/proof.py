@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from synthbench.tasks.arrow import numpy_array
 from synthbench.tasks.base import Block
 from synthbench.tasks.grid_count.grids import COLORS
 from synthbench.tasks.grid_count.task import GridCount
@@ -23,8 +24,8 @@ def prove_rows(task: GridCount, block: Block, rows: Mapping[str, pa.Array]) -> N
     if not (label_heights == heights).all() or not (widths == np.repeat(heights, heights)).all():
         raise ValueError("a label does not have the form of its grid")
     label = np.zeros(cells.shape, np.int16)
-    label[cells > 0] = counts.to_numpy()
-    right: NDArray[np.bool_] = rows["size"].to_numpy() == heights
+    label[cells > 0] = numpy_array(counts)
+    right: NDArray[np.bool_] = numpy_array(rows["size"]) == heights
     stored = unnest(rows["color_counts"], (len(COLORS),), "color_counts")
     for color in COLORS:
         of_color = cells == color + 1

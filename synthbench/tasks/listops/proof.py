@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from synthbench.tasks.arrow import numpy_array
 from synthbench.tasks.base import Block
 from synthbench.tasks.listops.task import IDS, ListOps
 from synthbench.tasks.trees.nesting import Nesting
@@ -34,9 +35,9 @@ def prove_rows(task: ListOps, block: Block, rows: Mapping[str, pa.Array]) -> NDA
             )
             needed[some] = 1 + decides
     lengths = (block["tokens"] > 0).sum(axis=1)
-    right: NDArray[np.bool_] = rows["length"].to_numpy() == lengths
+    right: NDArray[np.bool_] = numpy_array(rows["length"]) == lengths
     for name, found in (("label", value), ("depth", depth), ("dependency_depth", needed)):
-        right &= rows[name].to_numpy() == found[nesting.roots]
+        right &= numpy_array(rows[name]) == found[nesting.roots]
     return right
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from synthbench.tasks.arrow import numpy_array
 from synthbench.tasks.base import Block
 from synthbench.tasks.mqar.task import AssociativeRecall
 from synthbench.tasks.tokens import Vocabulary
@@ -23,7 +24,7 @@ def prove_rows(
     """Compute True for every right row, bool `(rows,)`."""
     answers: Vocabulary = task.answer.vocabulary  # type: ignore[assignment]
     tokens, label = (x.astype(np.int64) for x in (block["tokens"], answers.encode(rows["label"])))
-    lengths, pairs = (rows[name].to_numpy().astype(np.int64) for name in ("length", "pairs"))
+    lengths, pairs = (numpy_array(rows[name]).astype(np.int64) for name in ("length", "pairs"))
     fits = (lengths == (tokens > 0).sum(axis=1)) & (lengths == (label > 0).sum(axis=1))
     fits &= (pairs > 0) & (2 * pairs < lengths) & (lengths % 2 == 0)
     right = np.zeros(len(tokens), np.bool_)

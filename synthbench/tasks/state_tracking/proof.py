@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from synthbench.tasks.arrow import numpy_array
 from synthbench.tasks.base import Block
 from synthbench.tasks.state_tracking import solver
 from synthbench.tasks.state_tracking.task import StateTracking
@@ -25,7 +26,7 @@ def prove_rows(
     products = _products(task.rule, task.tokens)[before, elements]
     lengths = (elements > 0).sum(axis=1)
     right: NDArray[np.bool_] = (label == products).all(axis=1)
-    right &= rows["length"].to_numpy() == lengths
+    right &= numpy_array(rows["length"]) == lengths
     return right
 
 
