@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
 from collections.abc import Sequence
 
 import click
@@ -60,7 +62,8 @@ def check_layer(
         from synthbench.training.recipes.base import read_option
 
     chosen = {name: read_option(text) for name, text in pairs(options, "--option").items()}
-    report = check(layer, width, length, options=chosen, device=device)
+    with contextlib.redirect_stdout(sys.stderr):  # layers may print
+        report = check(layer, width, length, options=chosen, device=device)
     if as_json:
         show_json(report.to_dict())
     else:

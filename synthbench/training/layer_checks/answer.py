@@ -77,3 +77,8 @@ class LayerReport:
         """
         if self.failed:
             raise SynthbenchError(self.summary)
+
+
+def reason(error: SynthbenchError) -> str:
+    """The text of an error of a layer, without the advice on layers that do not fit."""
+    return str(error).partition(". A function makes it fit")[0]

@@ -11,7 +11,7 @@ from torch import nn
 from synthbench.checks import check_whole_number
 from synthbench.errors import SynthbenchError
 from synthbench.training.layer_checks import numbers, rows
-from synthbench.training.layer_checks.answer import FAIL, Answer, LayerReport
+from synthbench.training.layer_checks.answer import FAIL, Answer, LayerReport, reason
 from synthbench.training.layer_checks.trial import Trial
 from synthbench.training.models.foreign import ForeignMixer, make_foreign
 from synthbench.training.models.made_with import name_of, with_width
@@ -105,7 +105,7 @@ def ask(
         try:
             answers.append(QUESTIONS[question](trial))
         except SynthbenchError as error:
-            answers.append(Answer(question, FAIL, str(error)))
+            answers.append(Answer(question, FAIL, reason(error)))
     with trial.built() as layer:
         parameters = sum(one.numel() for one in layer.parameters())
     return LayerReport(name, width, length, parameters, tuple(answers))

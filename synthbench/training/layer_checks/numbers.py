@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from synthbench.errors import SynthbenchError
-from synthbench.training.layer_checks.answer import FAIL, NOT_APPLICABLE, PASS, Answer
+from synthbench.training.layer_checks.answer import FAIL, NOT_APPLICABLE, PASS, Answer, reason
 from synthbench.training.layer_checks.rounding import Yardstick, percent
 from synthbench.training.layer_checks.trial import Trial
 from synthbench.training.models.foreign import naming
@@ -34,7 +34,7 @@ def precision(trial: Trial) -> Answer:
         with torch.autocast(trial.setting.device.type, torch.bfloat16):
             half = trial.run(states)
     except SynthbenchError as error:
-        return Answer("precision", FAIL, f"raises in bfloat16: {error}")
+        return Answer("precision", FAIL, f"raises in bfloat16: {reason(error)}")
     if not half.isfinite().all():
         place = int((~half.isfinite()).any(2).any(0).int().argmax())
         return Answer("precision", FAIL, "not finite in bfloat16", f"from position {place} on")
@@ -66,7 +66,7 @@ def gradients(trial: Trial) -> Answer:
         except SynthbenchError as error:
             if shift:  # a moved parameter may make a gradient impossible
                 continue
-            return Answer("gradients", FAIL, str(error))
+            return Answer("gradients", FAIL, reason(error))
         if shift == 0:
             wrong = [name for name, one in given.items() if not _is_finite(one)]
             if wrong or not _is_finite(states):

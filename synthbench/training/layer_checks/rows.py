@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from synthbench.errors import SynthbenchError
-from synthbench.training.layer_checks.answer import FAIL, NOT_APPLICABLE, PASS, Answer
+from synthbench.training.layer_checks.answer import FAIL, NOT_APPLICABLE, PASS, Answer, reason
 from synthbench.training.layer_checks.looking_ahead import (
     Change,
     Unchanged,
@@ -142,7 +142,7 @@ def _compared(trial: Trial, question: str, others: list[Other], what: str) -> An
         try:
             yardstick, output = other.compared(trial, shift)
         except SynthbenchError as error:
-            raised.append(f"{other.name}: {error}")
+            raised.append(f"{other.name}: {reason(error)}")
             continue
         largest = max(largest, yardstick.largest(output))
         if (worst := yardstick.worst(output)) is not None:
@@ -152,8 +152,8 @@ def _compared(trial: Trial, question: str, others: list[Other], what: str) -> An
         share, where = max(found)
         return Answer(question, FAIL, f"outputs differ by {percent(share)}", where)
     if len(raised) == len(others) * len(trial.shifts):
-        reason = raised[0] if raised else "a single position lacks parts"
-        return Answer(question, NOT_APPLICABLE, reason)
+        seen = raised[0] if raised else "a single position lacks parts"
+        return Answer(question, NOT_APPLICABLE, seen)
     if is_noisy:
         return Answer(question, NOT_APPLICABLE, "hidden by random draws in evaluation")
     return Answer(question, PASS, f"{what} change outputs by at most {percent(largest)}")
@@ -172,8 +172,8 @@ def repeatable(trial: Trial) -> Answer:
         seen = f"outputs differ by at most {percent(yardstick.largest(again))}"
         return Answer("repeatable", PASS, seen)
     reseeded = yardstick.worst(trial.run(states, seed=1)) is not None
-    reason = "it draws at random" if reseeded else "an earlier call leaves a state"
-    seen = f"outputs of the same row differ by {percent(worst[0])}: {reason}"
+    cause = "it draws at random" if reseeded else "an earlier call leaves a state"
+    seen = f"outputs of the same row differ by {percent(worst[0])}: {cause}"
     return Answer("repeatable", FAIL, seen, f"position {worst[1]}")
 
 

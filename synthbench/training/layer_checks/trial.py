@@ -1,8 +1,9 @@
-"""A layer on trial: built anew and seeded for every call, on rows that it has not seen."""
+"""A layer on trial: copied and seeded for every call, on rows that it has not seen."""
 
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
 from collections.abc import Callable, Iterator
 
@@ -11,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
 from synthbench.errors import SynthbenchError
+from synthbench.training.layer_checks.answer import reason
 from synthbench.training.models.foreign import ForeignMixer
 from synthbench.training.models.moved import MOVED, moved
 from synthbench.training.options import Setting
@@ -23,8 +25,8 @@ LENGTHS = (1, 2, 3, 63, 64, 65, 127, 128, 129)
 class Trial:
     """A layer and the ways to call it.
 
-    Every call builds the layer again with the same seed, so that neither state between calls nor
-    random draws of one shape make two calls differ.
+    Every call has a fresh copy of the layer and the same seed, so that neither state between calls
+    nor random draws of one shape make two calls differ.
 
     Args:
         make: makes the layer, wrapped in `ForeignMixer`.
@@ -39,6 +41,7 @@ class Trial:
     def __init__(
         self, make: Callable[[], ForeignMixer], width: int, length: int, setting: Setting
     ) -> None:
+        self._built: ForeignMixer | None = None
         self._make, self.width, self.longest, self.setting = make, width, length, setting
         self.lengths = [one for one in LENGTHS if one < length] + [length]
         self.errors: dict[int, str] = {}
@@ -50,7 +53,7 @@ class Trial:
                 if not self.run(self.draw(tried)).isfinite().all():
                     raise SynthbenchError("outputs are not finite")
             except SynthbenchError as caught:
-                error, self.errors[tried] = error or caught, str(caught)
+                error, self.errors[tried] = error or caught, reason(caught)
             else:
                 self.length = self.length or tried
         if error is not None and not self.length:
@@ -68,13 +71,23 @@ class Trial:
         `seed` determines what the layer draws when it is called, not its parameters.
         """
         with isolated(0, self.setting):
-            layer = self._make().to(self.setting.device).eval()
-            if any(is_lazy(one) for one in layer.parameters()):
-                with torch.no_grad():
-                    self.call(layer, self.draw(2))
+            layer = self._copy()
             torch.manual_seed(seed)
             with moved(list(layer.parameters()), shift) if shift else contextlib.nullcontext():
                 yield layer
+
+    def _copy(self) -> ForeignMixer:
+        """A copy of the layer as it was built; built again where it cannot be copied."""
+        if self._built is None:
+            self._built = self._make().to(self.setting.device).eval()
+            if any(is_lazy(one) for one in self._built.parameters()):
+                with torch.no_grad():
+                    self.call(self._built, self.draw(2))
+        try:
+            return copy.deepcopy(self._built)
+        except Exception:  # layers may hold what cannot be copied, such as tensors with gradients
+            self._built = None
+            return self._make().to(self.setting.device).eval()
 
     def call(self, layer: ForeignMixer, states: Tensor, lengths: Tensor | None = None) -> Tensor:
         """The output for some states; `lengths` are those of the rows without padding."""
