@@ -8,7 +8,7 @@ once.
 
 `python -m benchmarks NAME --help` describes the others: `scaling`, `endurance`, `verify`, `peers`,
 `prompt_tokens`, `decontaminate`, `solutions`, `replies`, `rewards`, and for the trainer `floor`,
-`steps`, `attention`, `collect` and `leak`.
+`steps`, `attention`, `collect`, `leak` and `layers`.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ from synthbench.text.tables import Table, render
 MORE = (
     *("scaling", "endurance", "verify", "peers", "prompt_tokens", "decontaminate"),
     *("solutions", "replies", "rewards", "floor", "steps", "attention", "collect", "leak"),
+    "layers",
 )
 
 
