@@ -348,4 +348,5 @@ _PICTURES: Mapping[str, Callable[[Any, Mapping[str, Any]], str]] = {
     "chomsky": string,
     "addition": calculation,
     "countdown": equation,
+    "copying": string,
 }

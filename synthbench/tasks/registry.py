@@ -36,6 +36,7 @@ _OWN = {
     "chomsky": "Chomsky",
     "addition": "Addition",
     "countdown": "Countdown",
+    "copying": "Copying",
 }
 
 _registered: dict[str, type[Task]] = {}

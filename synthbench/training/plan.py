@@ -225,7 +225,7 @@ def _finish_or_save(run: Run) -> dict[str, Any]:
 
 
 def _saved(run: Run) -> str | None:
-    """The step from which an unfinished run of another process will go on; None without one."""
+    """The step from which an unfinished run of another process will go on, or None."""
     with contextlib.suppress(SynthbenchError):
         if run.directory.result is None and (state := run.directory.load(torch.device("cpu"))):
             return f"step {state['step']:,} of {run.recipe.steps:,} of {_described(run)[:-1]}"

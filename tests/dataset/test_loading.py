@@ -99,6 +99,11 @@ PROMISED: dict[str, dict[str, Any]] = {
         "digits_a": Value("int16"),
         "digits_b": Value("int16"),
     },
+    "copying": {
+        "text": Value("string"),
+        "label": Value("string"),
+        "length": Value("int16"),
+    },
     "countdown": {
         "text": Value("string"),
         "label": Value("string"),

@@ -1,0 +1,1 @@
+"""Copying: selective copying, induction heads and n-gram look-up, and their solver and audit."""
