@@ -1,6 +1,10 @@
 """Settings and fixtures that all tests share."""
 
+import importlib.util
 import os
+import runpy
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -19,6 +23,52 @@ TINY_ROWS, TINY_SHARD = 40, 25
 
 # Tests run side by side, one process a core; PyTorch's own threads would only get in their way.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+TESTS = Path(__file__).parent
+WITHOUT_TORCH = TESTS / "without_torch"
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--without-torch", action="store_true", help="hide PyTorch, and run the tests of the core"
+    )
+
+
+def pytest_configure(config):
+    if config.getoption("--without-torch"):
+        assert "torch" not in sys.modules
+        runpy.run_path(str(WITHOUT_TORCH / "sitecustomize.py"))
+        path = [str(WITHOUT_TORCH), *filter(None, [os.environ.get("PYTHONPATH")])]
+        os.environ["PYTHONPATH"] = os.pathsep.join(path)
+
+
+def _has_torch():
+    return importlib.util.find_spec("torch") is not None
+
+
+def pytest_report_header():
+    if not _has_torch():
+        return "No PyTorch: tests/training and tests marked torch do not run"
+    return None
+
+
+def pytest_ignore_collect(collection_path):
+    """Leave out the files that import PyTorch at their top, where there is none."""
+    needs_torch = collection_path.name.startswith(("test_torch", "test_tensors"))
+    if (needs_torch or collection_path == TESTS / "training") and not _has_torch():
+        return True
+    return None
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` chooses
+def pytest_collection_modifyitems(items):
+    """Mark the tests of the trainer and of files that import PyTorch, as those with the mark."""
+    for item in items:
+        if TESTS / "training" in item.path.parents or hasattr(item.module, "torch"):
+            item.add_marker("torch")
+        if "torch" in item.keywords and not _has_torch():
+            item.add_marker(pytest.mark.skip(reason="PyTorch is not installed, or is hidden"))
+
 
 # No test may fail because a machine is slow.
 settings.register_profile("synthbench", deadline=None)

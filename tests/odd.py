@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import torch
 from hypothesis import settings
 from hypothesis import strategies as st
 
@@ -35,8 +34,6 @@ _MAKERS = [
     *(lambda value=value: value for value in (b"7", b"\xff", Fraction(7), Decimal("sNaN"))),
     *(lambda value=value: value for value in (np.int64(7), np.float32("nan"), np.str_("7"))),
     *(lambda value=value: value for value in (np.bool_(True), datetime.date(2020, 1, 1), object)),
-    lambda: torch.tensor(7),
-    lambda: torch.tensor([7, 8]),
     lambda: np.array([[1.0, 2.0]]),
     lambda: np.array(["7", None], object),
     lambda: pa.scalar(7),

@@ -35,6 +35,11 @@ IMAGELESS = [
 ]
 
 
+#: Tasks of texts that have tokens and forms, and those of them whose labels are classes.
+TEXTS = [name for name in list_tasks() if make_task(name).forms]
+CLASSES = [name for name in TEXTS if make_task(name).labels is not None]
+
+
 #: The first variant of each of them, for rules of code that knows nothing of variants.
 ONE_EACH = [(name, variant) for name, variant in IMAGELESS if variant == make_task(name).variant]
 

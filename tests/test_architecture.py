@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import synthbench
+
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs/pages/how-it-works/rooms.md").read_text(encoding="utf-8")
 PACKAGE = ROOT / "synthbench"
@@ -78,9 +80,28 @@ def test_no_modules_import_each_other_in_a_circle():
     assert sorted(arrows) == []
 
 
-@pytest.mark.parametrize("task", ["arithmetic", "ctl", "listops", "parity"])
-def test_a_reference_solver_imports_nothing_of_the_generators(task):
-    assert imported(PACKAGE / f"tasks/{task}/solver.py") <= {"synthbench.tasks.trees.expression"}
+SOLVERS = sorted(PACKAGE.glob("tasks/*/solver.py"))
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=lambda path: path.parent.name)
+def test_a_reference_solver_imports_nothing_of_the_generators(solver):
+    assert imported(solver) <= {"synthbench.tasks.trees.expression"}
+
+
+def test_only_two_lazy_names_commands_and_completion_import_the_trainer():
+    importers = {
+        path.relative_to(PACKAGE).as_posix(): {
+            name for name in imported(path) if f"{name}.".startswith("synthbench.training.")
+        }
+        for path in MODULES
+        if room(path) != "training"
+    }
+    registry = {"synthbench.training.recipes", "synthbench.training.recipes.borrowed"}
+    assert importers["cli/completion.py"] <= registry
+    allowed = {"cli/completion.py", "cli/layers.py", "cli/train.py"}
+    assert {path for path, names in importers.items() if names} <= allowed
+    lazy = [name for name, module in synthbench._MODULES.items() if ".training." in module]
+    assert lazy == ["reproduce", "train"]
 
 
 def test_a_class_name_means_one_class():

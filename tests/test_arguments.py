@@ -98,6 +98,7 @@ def test_functions_that_work_long_refuse_at_once(name):
             assert 1 <= len(str(caught.value).splitlines()) <= 2, (argument, odd)
 
 
+@pytest.mark.torch
 def test_values_in_the_mappings_of_train_are_refused_by_name():
     wrong = {
         "rows": {"train": Odd()},

@@ -73,8 +73,8 @@ def lab(rgb):
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
+@pytest.mark.torch
 def test_every_curve_of_the_gallery_has_a_line_marks_and_a_key(docs):
-    pytest.importorskip("torch", reason="PyTorch is not installed")
     comparisons = docs("results").read_comparisons()
     groups = [chart for one in comparisons for chart in docs("gallery").charts(one)]
     drawn = [chart for group in groups for chart in group.split('<div class="chart">')[1:]]
@@ -127,10 +127,10 @@ def test_of_two_models_the_accuracy_in_training_is_drawn_too(docs):
         assert chart.count("<polyline") == 2 * curves  # and its key
 
 
+@pytest.mark.torch
 def test_a_cell_of_the_matrix_leads_to_a_curve_if_one_is_drawn_and_marks_what_is_not_fitted(
     docs, monkeypatch
 ):
-    pytest.importorskip("torch", reason="PyTorch is not installed")
     monkeypatch.setattr(docs("overview"), "chance", lambda *_: 0.25)  # drawn rows take time
     comparisons = docs("results").read_comparisons()
     gallery = docs("gallery")
@@ -173,8 +173,8 @@ def test_a_cell_of_the_matrix_leads_to_a_curve_if_one_is_drawn_and_marks_what_is
     assert vit[-1], "one of three runs had a moment"
 
 
+@pytest.mark.torch
 def test_a_task_stands_in_one_matrix_and_no_matrix_has_more_columns_than_a_page(docs, monkeypatch):
-    pytest.importorskip("torch", reason="PyTorch is not installed")
     monkeypatch.setattr(docs("overview"), "chance", lambda *_: 0.25)
     results = docs("results")
     comparisons = results.of_studies(results.read_comparisons())
@@ -186,8 +186,8 @@ def test_a_task_stands_in_one_matrix_and_no_matrix_has_more_columns_than_a_page(
     assert [one for head in heads for one in head] == whole
 
 
+@pytest.mark.torch
 def test_every_baseline_of_the_suite_is_stored_and_leads_to_the_curves_on_its_page(docs):
-    pytest.importorskip("torch", reason="PyTorch is not installed")
     results = docs("results")
     comparisons = results.read_comparisons()
     suite = results.of_suites(comparisons)
@@ -233,8 +233,8 @@ def test_a_table_beside_the_papers_has_the_best_seed_and_marks_what_is_not_fitte
     ]
 
 
+@pytest.mark.torch
 def test_chance_is_the_answer_to_another_row_of_the_same_size(docs):
-    pytest.importorskip("torch", reason="PyTorch is not installed")
     results = docs("results")
     suite = {
         (one["task"], one["study"]): one for one in results.of_suites(results.read_comparisons())

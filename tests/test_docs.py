@@ -38,8 +38,8 @@ def test_the_guides_have_something_to_run():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", SHOWN)
+@pytest.mark.torch
 def test_a_page_runs_from_its_first_block_to_its_last(page, tmp_path, monkeypatch):
-    pytest.importorskip("torch", reason="PyTorch is not installed")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SYNTHBENCH_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("SYNTHBENCH_DATA", str(write_sources(tmp_path / "sources")))

@@ -3,6 +3,7 @@
 When a count has fallen, lower its ceiling. `python -m tests.test_english PATTERN` lists the hits.
 """
 
+import functools
 import io
 import re
 import sys
@@ -59,15 +60,16 @@ def code():
             before = token.type
 
 
+@functools.cache
+def _texts(of_code_alone):
+    return [*code()] if of_code_alone else [*prose(), *_texts(True)]
+
+
 def hits(name):
     """Each hit of a pattern, with some text around it."""
-    texts = CODE if name.startswith("docstring") else PROSE + CODE
-    for text in texts:
+    for text in _texts(name.startswith("docstring")):
         for match in re.finditer(PATTERNS[name][1], text, re.MULTILINE):
             yield " ".join(text[max(0, match.start() - 40) : match.end() + 40].split())
-
-
-PROSE, CODE = [*prose()], [*code()]
 
 
 def test_no_pattern_becomes_more_frequent():

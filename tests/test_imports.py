@@ -162,8 +162,9 @@ def test_an_argument_has_one_default_and_the_dataset_directory_one_name():
     bars = [one["progress"].default for one in signatures.values() if "progress" in one]
     assert len(bars) == 9
     assert all(bars)
-    for name in ("audit", "evaluate", "export", "push", "verify"):
+    for name in ("audit", "export", "push", "verify"):
         assert next(iter(signatures[name])) == "dataset"
+    assert list(signatures["evaluate"])[:3] == ["data", "predictions", "task"]
     assert all("dataset" in signatures[name] for name in ("train", "reproduce"))
 
 
@@ -237,6 +238,7 @@ def raised(function):
     return names
 
 
+@pytest.mark.torch
 def test_every_benchmark_can_be_started_and_is_named_by_the_first(capsys):
     main = importlib.import_module("benchmarks.__main__")
     files = {path.stem for path in (ROOT / "benchmarks").glob("*.py")} - {

@@ -60,7 +60,11 @@ def data_first(call: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
         call: the right call, such as `evaluate(data, predictions, task)`.
 
     Returns:
-        A decorator. The decorated function raises a `UsageError` that shows the right call.
+        A decorator. The decorated function raises the errors below, which show the right call.
+
+    Raises:
+        UsageError: a task in the place of the data, or something else in the place of the task.
+        MissingPathError: the name of a task in the place of the data.
     """
     order = f"The order is {call}."
 

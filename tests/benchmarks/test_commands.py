@@ -119,6 +119,7 @@ def test_help_says_how_the_benchmarks_are_called():
     assert done.returncode == 0 and done.stdout.startswith("usage: python -m benchmarks ")
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize(
     "words, status, said",
     [
@@ -144,8 +145,8 @@ def test_what_is_wrong_ends_in_one_line(words, status, said, tmp_path, monkeypat
     assert printed.err.count("\n") == 1 and not printed.out
 
 
+@pytest.mark.torch
 def test_a_model_of_one_task_of_several_is_measured_there_alone():
-    pytest.importorskip("torch", reason="torch is not installed")
     from benchmarks.recipes import recipes_of
     from synthbench.training.recipes import find_study
 

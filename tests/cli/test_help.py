@@ -66,8 +66,8 @@ def test_an_example_of_training_names_models_and_fields_of_recipes(line):
         assert study.recipe(model).changed(fields, {}).name == model
 
 
+@pytest.mark.torch
 def test_the_examples_of_figures_name_figures():
-    pytest.importorskip("torch", reason="torch is not installed")
     from synthbench.training.figures import FIGURES
 
     for line in examples("figures"):

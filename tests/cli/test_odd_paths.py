@@ -160,7 +160,11 @@ BESIDE_NAME = [line for line in OF_NAME if line.startswith(("generate", "export 
 @pytest.mark.parametrize(
     ("line", "length"),
     [
-        *[(line, length) for line in OF_NAME for length in (LONGEST_NAME + 1, 5_000)],
+        *[
+            pytest.param(line, length, marks=[pytest.mark.torch] * line.startswith("train"))
+            for line in OF_NAME
+            for length in (LONGEST_NAME + 1, 5_000)
+        ],
         *[(line, LONGEST_NAME - 3) for line in BESIDE_NAME],
     ],
 )

@@ -15,7 +15,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import torch
 
 from synthbench.errors import UsageError
 from synthbench.evaluation.single_rows import score
@@ -57,9 +56,6 @@ BY_ID: dict[str, Callable[[list[str], list[Any]], Any]] = {
     "record batch": lambda ids, answers: table(ids, answers).to_batches()[0],
     "DuckDB": lambda ids, answers: duckdb.from_arrow(table(ids, answers)),
     "datasets": lambda ids, answers: datasets.Dataset(table(ids, answers)),
-    "datasets as torch": lambda ids, answers: datasets.Dataset(table(ids, answers)).with_format(
-        "torch", columns=["prediction"]
-    ),
     "records": records,
     "tuple of records": lambda ids, answers: tuple(records(ids, answers)),
     "columns": lambda ids, answers: {"id": ids, "prediction": answers},
@@ -141,7 +137,6 @@ IN_ORDER: dict[str, Callable[[list[Any]], Any]] = {
     "Arrow scalars": lambda answers: list(pa.array(answers)),
     "column of datasets": lambda answers: datasets.Dataset.from_dict({"it": answers})["it"],
     "NumPy scalars or arrays": lambda answers: [np.array(answer)[()] for answer in answers],
-    "tensors": lambda answers: [torch.tensor(answer) for answer in answers],
     "texts": lambda answers: [json.dumps(answer) for answer in answers],
 }
 
@@ -154,10 +149,6 @@ def test_predictions_in_order_may_have_any_form(case, form):
 ARRAYS: dict[str, Callable[[list[Any]], Any]] = {
     "NumPy": np.array,
     "float64": lambda answers: np.array(answers, np.float64),
-    "torch": torch.tensor,
-    "torch with gradients": lambda answers: torch.tensor(
-        answers, dtype=torch.float32, requires_grad=True
-    ),
 }
 
 
@@ -180,7 +171,6 @@ SCALARS: dict[str, Callable[[int], Any]] = {
     "longdouble": np.longdouble,
     "Arrow": lambda answer: pa.scalar(answer, pa.int8()),
     "Arrow's text": lambda answer: pa.scalar(str(answer)),
-    "bfloat16": lambda answer: torch.tensor(answer, dtype=torch.bfloat16),
 }
 
 
@@ -205,10 +195,6 @@ def test_several_numbers_may_be_of_any_type(case, form):
 SCORES: dict[str, Callable[[Any], Any]] = {
     "float64": lambda values: values,
     "float16": lambda values: values.astype(np.float16),
-    "torch": torch.tensor,
-    "bfloat16 with gradients": lambda values: torch.tensor(
-        values, dtype=torch.bfloat16, requires_grad=True
-    ),
 }
 
 

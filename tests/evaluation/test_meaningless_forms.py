@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-import torch
 
 from synthbench.errors import UsageError
 from synthbench.evaluation.single_rows import score
@@ -72,16 +71,6 @@ def test_what_has_no_certain_meaning_is_refused(name):
         assert ": " in text, "what was got, and what is allowed"
 
 
-def test_scores_in_a_list_are_refused_with_the_form_that_is_read():
-    case = asked("listops", "default")
-    with pytest.raises(UsageError) as caught:
-        case.evaluate(list(torch.tensor(scores(case))))
-    text = str(caught.value)
-    assert text.startswith("No prediction is an answer: got tensor([")
-    assert f" of type Tensor for id '{case.ids[0]}'; expected a class (0, 1, 2" in text
-    assert text.endswith(" Scores are given as one floating array (rows, classes).")
-
-
 def test_several_numbers_of_a_form_without_meaning_are_refused(case):
     if case.classes is not None:
         return
@@ -97,7 +86,7 @@ def test_several_numbers_of_a_form_without_meaning_are_refused(case):
 
 @pytest.mark.parametrize(
     "given",
-    [[3], np.array([3]), np.zeros(10), torch.zeros(10), {"a": 3}, True, np.True_, object(),
+    [[3], np.array([3]), np.zeros(10), {"a": 3}, True, np.True_, object(),
      pd.Series([3]), pa.scalar([3]), pa.array([3]), {3}, 3 + 0j],
     ids=lambda given: type(given).__name__,
 )  # fmt: skip

@@ -7,7 +7,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -51,12 +50,6 @@ def test_what_is_no_collection_of_predictions_is_refused_by_its_type(odd):
 
 def test_a_single_value_is_refused():
     assert "a single value" in refusal(np.array(3), UsageError)
-
-
-def test_a_tensor_without_values_is_refused_with_its_own_words():
-    text = refusal(torch.zeros(3, device="meta"), UsageError)
-    assert text.startswith("Predictions of type Tensor: ")
-    assert "meta" in text
 
 
 # Files.
@@ -300,8 +293,6 @@ def saved(path, array):
         np.save(path, array)
     elif path.suffix == ".npz":
         np.savez(path, array)
-    elif path.suffix == ".pt":
-        torch.save(torch.tensor(array), path)
     else:
         np.savetxt(path, array, delimiter="," if path.suffix == ".csv" else " ")
     return path
@@ -322,7 +313,7 @@ def test_an_array_in_a_file_is_read_as_the_array(tmp_path_factory, answers, data
             ]
         )
     )
-    kind = data.draw(st.sampled_from([".npy", ".npz", ".pt", ".txt", ".csv"]))
+    kind = data.draw(st.sampled_from([".npy", ".npz", ".txt", ".csv"]))
     found = read_predictions(saved(tmp_path_factory.mktemp("arrays") / f"p{kind}", form), task=task)
     if read_as == "value":
         assert [read_class(one, task.labels) for one in found.in_order] == answers
@@ -349,15 +340,6 @@ def test_tables_without_ids_are_read_in_order(tmp_path):
     ]
 
 
-def test_a_pt_file_may_hold_a_list_or_predictions_by_id(tmp_path):
-    path = tmp_path / "p.pt"
-    torch.save([3, "x"], path)
-    assert read_predictions(path).in_order == [3, "x"]
-    torch.save({"a": 3, "b": torch.tensor([1, 2])}, path)
-    found = read_predictions(path).by_id
-    assert found["a"] == 3 and found["b"].tolist() == [1, 2]
-
-
 class Code:
     """An object whose reading would run code."""
 
@@ -365,14 +347,11 @@ class Code:
         return print, ("run",)
 
 
-@pytest.mark.parametrize("kind", [".npy", ".npz", ".pt"])
+@pytest.mark.parametrize("kind", [".npy", ".npz"])
 def test_a_file_that_could_run_code_is_refused(tmp_path, kind, capsys):
     path = tmp_path / f"p{kind}"
     objects = np.array([Code()], dtype=object)
-    if kind == ".pt":
-        torch.save([Code()], path)
-    else:
-        (np.save if kind == ".npy" else np.savez)(path, objects)
+    (np.save if kind == ".npy" else np.savez)(path, objects)
     assert refusal(path, DatasetError).startswith(f"{path} cannot be read")
     path.write_bytes(b"no archive")
     assert refusal(path, DatasetError).startswith(f"{path} cannot be read")

@@ -6,12 +6,12 @@ import re
 import pytest
 
 import synthbench
+from synthbench.cli.main import _run, commands
 from synthbench.errors import ParameterError, UsageError
 from synthbench.generation.planned import PlannedDataset
 from synthbench.tasks.registry import changed
 from synthbench.training.directory import RunDirectory
 from synthbench.training.recipes import STUDIES, find_study
-from tests.support import run_program
 
 #: A study of several variants for each task that has such a study.
 OF_SEVERAL = {study.task: study for study in STUDIES if len(study.variants) > 1}
@@ -73,13 +73,20 @@ def test_a_variant_that_is_not_needed_refuses_nothing(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_command_may_be_given_again_and_another_model_takes_its_dataset(tmp_path):
-    def command(line):
-        ended = run_program(*line.split(), "--dataset", "data", cwd=tmp_path)
-        assert (ended.returncode, ended.stderr) == (0, "")
-        return ended.stdout
+@pytest.mark.torch
+def test_a_command_may_be_given_again_and_another_model_takes_its_dataset(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
 
-    train = "train state-tracking --level easy --recipe steps=1 --rows train=200"
+    def command(line):
+        assert _run(commands, [*line.split(), "--dataset", "data"]) == 0
+        printed = capsys.readouterr()
+        assert printed.err == ""
+        return printed.out
+
+    sizes = "--rows train=200 --rows iid=40 --rows validation=40 --rows test=40"
+    train = f"train state-tracking --level easy --recipe steps=1 {sizes}"
     first = command(f"{train} --model lstm --out one")
     assert command(f"{train} --model lstm --out one") == first
     command(f"{train} --model transformer --out two")

@@ -163,9 +163,9 @@ def test_exports_carry_what_judges_every_right_answer(made, rows, tmp_path):
             assert len(scored) == 2
 
 
+@pytest.mark.torch
 def test_free_labels_are_no_tensors(made, tmp_path):
     task, out = made
-    pytest.importorskip("torch", reason="the extra train has PyTorch")
     if task.name == "pairs":
         with pytest.raises(UsageError, match="its labels are free text"):
             export(out, "torch", tmp_path / "torch", progress=False)

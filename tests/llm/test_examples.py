@@ -100,6 +100,7 @@ def cut(smollm2):
 
 
 @pytest.mark.dev
+@pytest.mark.torch
 @pytest.mark.filterwarnings("default")  # a framework's own warnings are not ours
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_runs_on_smollm2(name, smollm2, monkeypatch, capfd):
@@ -116,6 +117,7 @@ def test_a_script_runs_on_smollm2(name, smollm2, monkeypatch, capfd):
 
 
 @pytest.mark.dev
+@pytest.mark.torch
 @pytest.mark.filterwarnings("default")
 def test_a_shared_beginning_changes_neither_replies_nor_losses(smollm2):
     import torch

@@ -43,6 +43,7 @@ NEEDED = {"openai-batch": {"model": "tiny"}}
 IN_DIRECTORIES = [name for name, form in FORMATS.items() if not form.is_file]
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize("name", list_tasks())
 def test_every_task_goes_out_in_every_form_that_can_hold_it(name, tiny, tmp_path):
     directory = tmp_path / name
@@ -198,7 +199,7 @@ def test_a_damaged_dataset_is_not_exported(tiny, tmp_path):
     manifest = json.loads((directory / "manifest.json").read_text("utf-8"))
     manifest["variants"]["default"]["splits"]["test"]["rows"] = 41
     (directory / "manifest.json").write_text(json.dumps(manifest), "utf-8")
-    for to in ("jsonl", "tsv", "torch"):
+    for to in ("jsonl", "tsv"):
         with pytest.raises(
             DatasetError, match="default/test has 40 rows where its manifest says 41"
         ):

@@ -19,10 +19,10 @@ from synthbench.sharing.export import MARKER, export
 from synthbench.tasks import registry
 from synthbench.tasks.registry import task as make_task
 from tests.planted.task import Reversal
+from tests.support import CLASSES
 
 pytestmark = pytest.mark.slow
 
-TASKS = ["listops", "arithmetic", "ctl", "parity"]
 
 #: What a model may write for an answer {}, and which of the two filters find it.
 FORMS = [
@@ -78,7 +78,7 @@ def model(solve):
 
 
 @pytest.mark.filterwarnings("ignore")  # of the harness and what it loads
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("name", CLASSES)
 def test_a_model_that_is_always_right_gets_everything(name, evaluate, tiny, tmp_path):
     export(tiny(name), "lm-eval", tmp_path / "out")
     task, title = make_task(name), f"synthbench_{name}" + ("_forward" if name == "ctl" else "")

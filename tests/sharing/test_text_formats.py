@@ -11,11 +11,13 @@ import synthbench
 from synthbench import llm
 from synthbench.errors import UsageError
 from synthbench.evaluation.final_answer import find_answer
+from synthbench.llm.conversations import shown
 from synthbench.sharing import text_formats
 from synthbench.sharing.export import export
 from synthbench.tasks import registry
 from synthbench.tasks.registry import list_tasks
 from tests.planted.task import Reversal
+from tests.support import TEXTS
 
 
 def read(file):
@@ -78,7 +80,7 @@ def test_datasets_reads_the_lines(tiny, tmp_path):
 # Chat messages.
 
 
-@pytest.mark.parametrize("name", ["listops", "arithmetic", "ctl", "parity", "composites"])
+@pytest.mark.parametrize("name", [*TEXTS, "composites"])
 def test_every_message_asks_its_row_and_answers_it_rightly(name, tiny, tmp_path):
     export(tiny(name), "chat", tmp_path / "out")
     for task, split, rows in splits_of(tiny(name)):
@@ -95,7 +97,7 @@ def test_every_message_asks_its_row_and_answers_it_rightly(name, tiny, tmp_path)
                 assert base64.b64decode(data) == row["image"]["bytes"]
                 assert "four quadrants" in text["text"]
             else:
-                assert row["text"] in asked["content"].split("\n\n")
+                assert shown(task, row["text"]) in asked["content"].split("\n\n")
 
 
 def test_options_change_what_is_asked_and_which_rows(tiny, tmp_path):
@@ -165,7 +167,7 @@ def test_a_batch_is_divided_into_files_that_the_service_takes(tiny, tmp_path, mo
 # Tables in the form of Long Range Arena.
 
 
-@pytest.mark.parametrize("name", ["listops", "arithmetic", "ctl", "parity"])
+@pytest.mark.parametrize("name", TEXTS)
 def test_a_csv_reader_finds_text_and_class_of_every_row(name, tiny, tmp_path):
     export(tiny(name), "tsv", tmp_path / "out")
     for task, split, rows in splits_of(tiny(name)):

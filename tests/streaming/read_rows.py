@@ -1,15 +1,20 @@
-"""A program for `torchrun`: each rank writes the rows that it reads in every way asked for.
+"""Each rank writes the rows that it reads in every way asked for.
 
     torchrun ... read_rows.py OUT WAY ...
+    python read_rows.py RANKS OUT WAY ...
 
-A way is the reader (`plain`, `accelerate`, `trainer`), the number of workers, and options.
+A way is the reader (`plain`, `accelerate`, `trainer`), the number of workers, and options. The
+second command gives its ranks what `torchrun` gives them. Its ranks are forks, so that PyTorch and
+the library are imported once.
 """
 
+import importlib
 import itertools
 import json
 import os
 import sys
 import tempfile
+import traceback
 from pathlib import Path
 
 import torch
@@ -21,6 +26,11 @@ from synthbench.streaming import rounds
 
 if __name__ in ("__main__", "__mp_main__"):  # the latter in workers that are spawned
     rounds.ROUND_ROWS = 256
+#: What the ranks would else import each for itself.
+LIBRARIES = {
+    "accelerate": [("accelerate", "Accelerator"), ("torchdata.stateful_dataloader", "__name__")],
+    "trainer": [("transformers", "Trainer")],
+}
 #: Two rounds, which ranks and workers read together.
 ROWS, BATCH = 512, 32
 
@@ -114,5 +124,36 @@ def main(out, ways):
     distributed.destroy_process_group()
 
 
+def fork(ranks, out, ways):
+    """Run `main` in processes with the environment of `torchrun`, which also keeps their store."""
+    for library in LIBRARIES.keys() & {way.split("-")[0] for way in ways}:
+        for module, name in LIBRARIES[library]:
+            getattr(importlib.import_module(module), name)
+    store = distributed.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
+    shared = {
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(store.port),
+        "TORCHELASTIC_USE_AGENT_STORE": "True",
+        "WORLD_SIZE": str(ranks),
+        "LOCAL_WORLD_SIZE": str(ranks),
+    }
+    children = []
+    for rank in range(ranks):
+        if (child := os.fork()) == 0:
+            os.environ |= {**shared, "RANK": str(rank), "LOCAL_RANK": str(rank)}
+            status = 1
+            try:
+                main(out, ways)
+                status = 0
+            except BaseException:
+                traceback.print_exc()
+            os._exit(status)
+        children.append(child)
+    return max(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0 for child in children)
+
+
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+    if "RANK" in os.environ:
+        main(sys.argv[1], sys.argv[2:])
+    else:
+        sys.exit(fork(int(sys.argv[1]), sys.argv[2], sys.argv[3:]))

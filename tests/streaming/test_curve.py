@@ -6,7 +6,6 @@ import json
 
 import numpy as np
 import pytest
-import torch
 
 import synthbench
 from synthbench.errors import UsageError
@@ -101,16 +100,6 @@ def test_rows_are_grouped_by_any_column():
         *make_task("ctl").symbols
     }
     assert synthbench.curve("parity", lambda batch: batch["input_ids"][:, 2] - 1, rows=50).by == {}
-
-
-def test_predictions_may_be_scores_or_tensors():
-    def scores(batch):
-        assert batch["input_ids"].dtype == torch.int64
-        return torch.nn.functional.one_hot(batch["input_ids"][:, 2] - 1, 11).float()
-
-    one = synthbench.curve("parity", scores, rows=400, device="cpu")
-    two = synthbench.curve("parity", lambda batch: batch["input_ids"][:, 2] - 1, rows=400)
-    assert one.accuracy == two.accuracy == pytest.approx(0.54, abs=0.1)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from synthbench.errors import ParameterError, UsageError
 from synthbench.streaming import stream
 from synthbench.streaming.columns import Columns
 from synthbench.streaming.rounds import Rounds
-from synthbench.streaming.torch import TorchStream
 from synthbench.tasks.base import Block
 from synthbench.tasks.registry import task as make_task
 from tests.sampling.making import Open
@@ -310,7 +309,8 @@ def test_lists_of_lists_and_dicts_of_a_round_are_not_given_away():
 # What is refused, before any work.
 
 
-@pytest.mark.parametrize(
+#: Arguments that no stream of rows takes.
+REFUSED = pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"task": "partity"}, r"Unknown task 'partity'.*Did you mean 'parity'\?"),
@@ -325,11 +325,13 @@ def test_lists_of_lists_and_dicts_of_a_round_are_not_given_away():
         ({"workers": 1.5}, r"Workers 1\.5: allowed are whole numbers from 1 to 256\."),
     ],
 )
+
+
+@REFUSED
 def test_what_cannot_be_streamed_is_refused_at_the_call(arguments, message):
-    for function in (stream, synthbench.tokens, TorchStream):
-        if function is not TorchStream or "workers" not in arguments:
-            with pytest.raises(UsageError, match=message):
-                function(**{"task": "parity", **arguments})
+    for function in (stream, synthbench.tokens):
+        with pytest.raises(UsageError, match=message):
+            function(**{"task": "parity", **arguments})
     if not {"start", "workers"} & set(arguments):
         with pytest.raises(UsageError, match=message):
             synthbench.curve(**{"task": "parity", "predict": None, **arguments})

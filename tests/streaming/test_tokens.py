@@ -7,12 +7,12 @@ import pickle
 
 import numpy as np
 import pytest
-import torch
 
 import synthbench
 from synthbench.errors import UsageError
 from synthbench.streaming import rounds as streaming
 from synthbench.tasks.registry import task as make_task
+from tests.support import TEXTS
 
 
 @pytest.fixture(autouse=True)
@@ -71,7 +71,7 @@ def test_the_rows_are_those_of_the_stream():
 
 
 def test_text_is_never_made_on_the_way(monkeypatch):
-    for name in ("listops", "ctl", "arithmetic", "parity"):
+    for name in TEXTS:
         task = make_task(name)
         monkeypatch.setattr(type(task), "join", None)
         assert next(synthbench.tokens(task))["input_ids"].dtype == np.int32
@@ -94,14 +94,6 @@ def test_batches_have_a_number_and_one_width_and_are_pickled(form):
     assert batches.outputs == len(batches.output_tokens)
     assert max(batch["input_ids"].max() for batch in read) < batches.vocabulary_size
     assert max(batch["labels"].max() for batch in read) < batches.outputs
-
-
-def test_a_device_gives_tensors_of_int64():
-    batch = next(synthbench.tokens("parity", batch_size=5, device="cpu"))
-    assert {one.dtype for one in batch.values()} == {torch.int64}
-    assert_same(batch, next(synthbench.tokens("parity", batch_size=5)))
-    with pytest.raises(UsageError, match="Device 'cpuu'"):
-        synthbench.tokens("parity", device="cpuu")
 
 
 @pytest.mark.parametrize("ends", [False, True])

@@ -16,6 +16,7 @@ from synthbench.streaming.rounds import Rounds
 from synthbench.streaming.torch import TorchStream
 from synthbench.tasks.base import TextTask
 from synthbench.tasks.registry import task as make_task
+from tests.streaming.test_tokens import assert_same
 from tests.support import ONE_EACH, easiest, is_free_text
 
 pytestmark = [
@@ -45,6 +46,29 @@ def rows_of(batches):
 def loaded(workers, count, **arguments):
     loader = DataLoader(TorchStream(**arguments), batch_size=None, num_workers=workers)
     return list(itertools.islice(iter(loader), count))
+
+
+# Tensors.
+
+
+def test_a_device_gives_tensors_of_int64():
+    batch = next(synthbench.tokens("parity", batch_size=5, device="cpu"))
+    assert {one.dtype for one in batch.values()} == {torch.int64}
+    assert_same(batch, next(synthbench.tokens("parity", batch_size=5)))
+    mixed = synthbench.tokens(["ctl", "parity"], split="test", batch_size=4, device="cpu")[0]
+    assert {one.dtype for one in mixed.values()} == {torch.int64}
+    with pytest.raises(UsageError, match="Device 'cpuu'"):
+        synthbench.tokens("parity", device="cpuu")
+
+
+def test_predictions_may_be_scores_or_tensors():
+    def scores(batch):
+        assert batch["input_ids"].dtype == torch.int64
+        return torch.nn.functional.one_hot(batch["input_ids"][:, 2] - 1, 11).float()
+
+    one = synthbench.curve("parity", scores, rows=400, device="cpu")
+    two = synthbench.curve("parity", lambda batch: batch["input_ids"][:, 2] - 1, rows=400)
+    assert one.accuracy == two.accuracy == pytest.approx(0.54, abs=0.1)
 
 
 # Batches.

@@ -1,4 +1,4 @@
-"""Processes under `torchrun` together read each row of a stream once, with and without workers."""
+"""Processes that train together read each row of a stream once, with and without workers."""
 
 import collections
 import json
@@ -28,12 +28,16 @@ REFUSED = {
 }
 
 
-def read(folder, ranks, ways):
+def read(folder, ranks, ways, torchrun=False):
     """What each rank has read, by the way in which it was read."""
-    program = ROOT / "tests/streaming/read_rows.py"
-    torchrun = ("-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={ranks}")
+    program = [str(ROOT / "tests/streaming/read_rows.py")]
+    if torchrun:
+        run = ("-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={ranks}")
+        program = [*run, *program]
+    else:
+        program.append(str(ranks))
     changes = {"PYTHONWARNINGS": "", "OMP_NUM_THREADS": "1"}
-    done = start(*torchrun, str(program), str(folder), *ways, cwd=folder, **changes)
+    done = start(*program, str(folder), *ways, cwd=folder, **changes)
     assert done.returncode == 0, done.stderr[-4_000:]
     found = [json.loads((folder / f"{rank}.json").read_text("utf-8")) for rank in range(ranks)]
     return {way: [one[way] for one in found] for way in ways}
@@ -58,12 +62,13 @@ def expected(monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ranks", [2, 4])
-def test_ranks_and_workers_together_read_the_rows_of_tokens(ranks, expected, tmp_path):
+@pytest.mark.torch
+@pytest.mark.parametrize(("ranks", "torchrun"), [(2, True), (4, False)])
+def test_ranks_and_workers_together_read_the_rows_of_tokens(ranks, torchrun, expected, tmp_path):
     ways = ["plain-0", "plain-2", "plain-0-mixture", "plain-2-mixture"]
     if ranks == 2:
-        ways.append("plain-2-spawn")
-    for way, shares in read(tmp_path, ranks, ways).items():
+        ways.append("plain-1-spawn")
+    for way, shares in read(tmp_path, ranks, ways, torchrun).items():
         together = sum(map(counted, shares), collections.Counter())
         if (rows := expected(way)) is not None:
             assert together == rows, way
@@ -74,6 +79,7 @@ def test_ranks_and_workers_together_read_the_rows_of_tokens(ranks, expected, tmp
 
 @pytest.mark.slow
 @pytest.mark.dev
+@pytest.mark.torch
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_library_that_shares_rows_itself_reads_each_row_once(library, expected, tmp_path):
     for needed in (library, "torchdata"):

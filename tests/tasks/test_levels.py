@@ -118,6 +118,7 @@ def test_info_tells_the_tokens_of_a_prompt_for_each_level():
 
 
 @pytest.mark.dev
+@pytest.mark.torch
 @pytest.mark.filterwarnings("default")  # of the tokenizer's library
 def test_the_tokens_are_those_that_the_tokenizer_counts(tmp_path, monkeypatch):
     pytest.importorskip("gguf", reason="the extra dev has gguf")

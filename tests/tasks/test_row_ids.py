@@ -163,7 +163,7 @@ def test_an_id_names_its_text_whatever_the_parameters_and_the_seed(name, text, p
 
 
 def test_an_id_depends_on_its_row_alone_not_on_its_neighbours():
-    for name in ("listops", "arithmetic", "ctl", "parity"):
+    for name, _ in ONE_EACH:
         task = make_task(name)
         block = candidates(task, 50, task.splits[0].buckets[-1])
         together = fingerprints(task, block)

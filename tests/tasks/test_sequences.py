@@ -4,14 +4,12 @@ import json
 
 import numpy as np
 import pytest
-import torch
 
 import synthbench
 from synthbench.cli.main import _run, commands
 from synthbench.errors import UsageError
 from synthbench.evaluation.final_answer import find_answer
 from synthbench.sharing.export import export
-from synthbench.streaming.torch import TorchStream
 from synthbench.tasks import registry
 from synthbench.tasks.base import Split, TextTask
 from synthbench.tasks.features import sequence, value
@@ -73,7 +71,6 @@ ROW = {"id": "a", "text": "3 1 2", "label": "1 2 3"}
         ([1, 2, 3], 1.0, 1.0),
         (["1", "2", "3"], 1.0, 1.0),
         (np.array([1, 2, 3]), 1.0, 1.0),
-        (torch.tensor([1, 2, 3]), 1.0, 1.0),
         ("1 2 4", 0.0, 2 / 3),
         ("1 2", 0.0, 2 / 3),
         ("1 2 3 4", 0.0, 3 / 4),
@@ -166,19 +163,6 @@ def test_evaluate_gives_both_metrics_and_an_interval_of_the_exact_one(made):
     assert synthbench.evaluate(made, said, split="test", read="text").accuracy == 1.0
 
 
-def test_a_stream_asks_for_the_tokens_of_the_sequence_at_masks():
-    stream = TorchStream("sorting", split="test", batch_size=8)
-    batch, mask = next(iter(stream)), len(DIGITS) + 1
-    assert batch["labels"].dtype == np.int64
-    assert batch["labels"].shape == batch["input_ids"].shape == (8, 6 + 10)
-    for ids, labels in zip(batch["input_ids"].tolist(), batch["labels"].tolist(), strict=True):
-        question = ids[: ids.index(mask)]
-        wanted = sorted(set(question))
-        behind = len(ids) - len(question) - len(wanted)
-        assert ids == [*question, *[mask] * len(wanted), *[0] * behind]
-        assert labels == [*[-100] * len(question), *wanted, *[-100] * behind]
-
-
 def test_positions_that_nobody_asks_do_not_count():
     recall = sequence("0123456789", ignored="_")
     for answer, exact, share in (
@@ -199,13 +183,8 @@ def test_positions_that_nobody_asks_do_not_count():
         sequence("0123", ignored="3")
 
 
-def test_exports_hold_the_sequence_as_text_and_as_ids(made, tmp_path):
-    export(made, to="torch", out=tmp_path / "tensors")
-    held = torch.load(tmp_path / "tensors" / "default" / "test.pt", weights_only=True)
+def test_exports_hold_the_sequence_as_text(made, tmp_path):
     first = next(synthbench.DatasetDirectory.open(made).rows("default", "test"))
-    names = [held["label_vocabulary"][one] for one in held["label"][0] if one]
-    assert " ".join(names) == first["label"]
-    assert held["label_length"][0] == len(names)
     for form in ("jsonl", "tsv", "chat", "lm-eval"):
         export(made, to=form, out=tmp_path / form)
     line = json.loads((tmp_path / "jsonl" / "default" / "test.jsonl").read_text().splitlines()[0])

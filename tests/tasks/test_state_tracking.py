@@ -436,8 +436,9 @@ def test_only_groups_whose_order_matters_are_answered_in_ascending_order():
         names = [one.name for one in audit_spec_of(task).shortcuts]
         assert ("elements in ascending order" in names) == (variant[0] != "Z")
     task = StateTracking("S3")
-    rows = ["213 132 321", "132 213 321", "321"]
+    rows = ["213 132 321", "132 213 321", "321", "123 213 123"]  # rows that end are padded
     expected = ["213 231 213", "132 231 213", "321"]  # 132 before 213, whatever the row says
+    expected.append("123 213 213")  # the identity is element 0, and no padding
     assert shortcut(task, "elements in ascending order", ["123"], rows) == expected
 
 

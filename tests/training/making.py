@@ -7,13 +7,14 @@ import json
 import torch
 
 from synthbench.generation.generate import generate
+from synthbench.tasks.registry import list_tasks
 from synthbench.tasks.registry import task as make_task
 from synthbench.training import plan, recipes
 from synthbench.training.backbones.heads import RowHead, TokenModel
 from synthbench.training.forms import form_of
 from synthbench.training.recipes.base import Measure, Recipe, Study
 from synthbench.training.train import train
-from tests.support import take_task
+from tests.support import is_free_text, take_task
 
 #: Lengths 1 to 3 for training, so few rows that a small model learns them in seconds.
 CTL = {
@@ -56,12 +57,11 @@ STUDY = Study(
 )
 
 
-#: A form for each kind of rows that models read.
+#: A form for each kind of rows that models read, of the first task with such rows.
 FORMS = {
     form.reads: form
-    for form in map(
-        form_of,
-        map(make_task, ("listops", "composites", "identity", "grid-count", "clusters")),
+    for form in (
+        form_of(make_task(name)) for name in reversed(list_tasks()) if not is_free_text(name)
     )
 }
 

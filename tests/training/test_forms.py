@@ -12,7 +12,7 @@ from synthbench.tasks.registry import task as make_task
 from synthbench.training.forms import form_of
 from synthbench.training.forms.arrays import ImageClass
 from synthbench.training.forms.rows import concatenate
-from tests.support import draw_splits
+from tests.support import CLASSES, draw_splits
 from tests.toy_task import Numbers
 
 
@@ -23,7 +23,7 @@ def rendered(name, variant=None, rows=30, **parameters):
     return task, form_of(task), task.rendered(drawn.block)
 
 
-@pytest.mark.parametrize("name", ["listops", "arithmetic", "ctl", "parity"])
+@pytest.mark.parametrize("name", CLASSES)
 def test_texts_become_ids_of_the_tasks_tokens_and_can_be_read_again(name):
     task, form, columns = rendered(name)
     rows = form.encode(columns)

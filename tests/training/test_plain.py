@@ -9,6 +9,7 @@ from synthbench.training.forms import form_of
 from synthbench.training.models import build
 from synthbench.training.recipes import find_study
 from synthbench.training.recipes.plain import PLAIN, plain_studies
+from tests.support import TEXTS
 from tests.tasks.test_forms import Recall
 
 
@@ -24,7 +25,7 @@ def test_a_task_of_texts_without_recipes_has_five_plain_models(monkeypatch):
         find_study(Recall.name, "paper")
 
 
-@pytest.mark.parametrize("task", ["listops", "addition", "mqar", "chomsky"])
+@pytest.mark.parametrize("task", TEXTS)
 def test_every_plain_model_is_built_for_every_kind_of_label(task):
     made = synthbench.task(task)
     (study, _) = plain_studies(made)

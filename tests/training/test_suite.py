@@ -65,6 +65,15 @@ def test_a_layer_is_tried_on_every_setting_and_goes_on_where_it_stopped(
         assert f"| {setting} | my_layer.Layer | 1 |" in text
 
 
+def test_the_lines_of_a_setting_stand_together():
+    lines = [{"model": model, "variant": variant} for model in "ab" for variant in ("S3", "Z2")]
+    report = {"comparisons": [{"models": lines}, {"models": [{"model": "c", "variant": "add"}]}]}
+    assert [(line["variant"], line["model"]) for _, line in suite._settings(report)] == [
+        *(("S3", "a"), ("S3", "b"), ("Z2", "a"), ("Z2", "b")),
+        ("add", "c"),
+    ]
+
+
 def test_files_of_others_stay_as_they_are(short, tmp_path):
     mine = tmp_path / "layers.json"
     mine.write_text("mine")

@@ -13,6 +13,8 @@ import pytest
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.tasks.images import load
 
+pytestmark = pytest.mark.torch  # which torchvision needs
+
 
 @pytest.fixture
 def transport(monkeypatch):
