@@ -17,7 +17,7 @@ from typing import Any
 from synthbench.engine.error_origin import where_raised
 from synthbench.errors import SynthbenchError, UsageError, unknown_name
 from synthbench.probing.columns import plain
-from synthbench.probing.peers import PEERS, Generator
+from synthbench.probing.peers import PEERS, RAW, Generator
 from synthbench.text.lines import one_line, short
 from synthbench.verification.global_state import global_states, seed_global_states
 
@@ -103,7 +103,8 @@ def _draw(generator: Generator, draw: Draw, most: int, seconds: float) -> DrawnR
         for row in given:
             if not isinstance(row, Mapping):
                 raise UsageError(f"gave the row {short(row)}: expected a dict.")
-            rows.append(plain(row))  # at once: a generator may change a row it has given
+            # At once, because a generator may change a row that it has given.
+            rows.append(plain({name: row[name] for name in row if name != RAW}))
             characters += sum(len(one) for one in rows[-1].values() if isinstance(one, str))
             late = time.monotonic() - started > seconds
             if len(rows) >= most or characters > MOST_CHARACTERS or late:

@@ -5,6 +5,7 @@ Each is loaded in the process that draws rows, and never in that of the user.
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,6 +15,8 @@ import numpy as np
 
 from synthbench.errors import SynthbenchError, UsageError, unknown_name
 
+#: The key of a row under which a generator keeps its own object for its scorer.
+RAW = "_raw"
 #: The seconds that reasoning-core may try to find a row. By default it gives up after 10, so that
 #: the speed of the machine would decide which rows come.
 _PATIENCE = 50
@@ -43,6 +46,7 @@ class Traits:
         own_state: whether it draws from the global random state by design, and says so.
         question: the columns of the question, or an empty tuple to guess them.
         has_scorer: whether it has a scorer of its own.
+        reads_replies: whether this scorer reads whole replies.
     """
 
     load: Callable[[str], Generator]
@@ -51,6 +55,7 @@ class Traits:
     own_state: bool = False
     question: tuple[str, ...] = ()
     has_scorer: bool = False
+    reads_replies: bool = False
 
 
 def _reasoning_gym(name: str) -> Generator:
@@ -87,10 +92,10 @@ def _reasoning_core(name: str) -> Generator:
         np.random.seed(seed)
         for _ in range(most):
             example = task.generate_example()
-            yield {"prompt": str(example.prompt), "answer": example.answer, "entry": example}
+            yield {"prompt": str(example.prompt), "answer": example.answer, RAW: example}
 
     def score(answer: str, row: Mapping[str, Any]) -> Any:
-        return task.score_answer(answer, row["entry"])
+        return task.score_answer(answer, row[RAW])
 
     return Generator(rows, score)
 
@@ -132,9 +137,23 @@ def _taskset(name: str) -> Generator:
         taskset = found(configuration(**{one: options[one] for one in options if one in known}))
         for task in taskset:
             values = task.data.model_dump(exclude_none=True)
-            yield {"prompt": task.data.prompt_text, **values, "question": task.data.prompt_text}
+            yield {**values, "prompt": task.data.prompt_text, RAW: task}
 
-    return Generator(rows)
+    return Generator(rows, lambda answer, row: asyncio.run(_reward(row[RAW], answer)))
+
+
+async def _reward(task: Any, reply: str) -> float:
+    """The reward of a reply as the only turn of a conversation."""
+    from verifiers.v1.graph import MessageNode
+    from verifiers.v1.trace import Trace, TraceTask
+    from verifiers.v1.types import AssistantMessage
+
+    node = MessageNode(message=AssistantMessage(content=reply), sampled=True)
+    about = TraceTask(type=type(task).__name__, data=task.data)
+    # Constructed, because the agent that a trace names never ran.
+    trace = Trace.model_construct(task=about, nodes=[node])
+    await task.score(trace)
+    return float(trace.reward)
 
 
 class _installed:  # noqa: N801
@@ -163,5 +182,5 @@ PEERS = {
     "reasoning-core": Traits(
         _reasoning_core, own_state=True, question=("prompt",), has_scorer=True
     ),
-    "verifiers": Traits(_verifiers, has_splits=True, has_scorer=True),
+    "verifiers": Traits(_verifiers, has_splits=True, has_scorer=True, reads_replies=True),
 }

@@ -126,8 +126,8 @@ def probe(
             own = drawn is not None and (scorer or drawn.traits.has_scorer)
             origin = source if own else None
             rows = [] if origin else [*islice(first.read(first.names), MOST_SCORED)]
-            replies = scorer_reads == "reply" if scorer else False
-            add("scorer", scorer_verdicts(ScorerJob(scorer, origin, chosen, rows, replies)))
+            replies = scorer_reads == "reply" if scorer else drawn and drawn.traits.reads_replies
+            add("scorer", scorer_verdicts(ScorerJob(scorer, origin, chosen, rows, bool(replies))))
     sizes = ", ".join(f"{counted(len(rows), 'row')} of {name}" for name, rows in scans.items())
     return Probe(opened.name, f"{chosen}; {sizes}", verdicts)
 
