@@ -5,23 +5,26 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.probing.columns import Chosen, answer_key
-from synthbench.probing.functions import Draw, DrawnRows, Job, make_draws
+from synthbench.probing.functions import COMPARED_ROWS, Draw, DrawnRows, Job, make_draws
 from synthbench.probing.lags import between
 from synthbench.probing.peers import PEERS, Traits
 from synthbench.probing.report import FOUND, HOLDS, NOT_ASKED, STATED, WRONG, Verdict, quoted, share
 from synthbench.probing.scan import hashed
-from synthbench.probing.sources import ProbeSource, SourceRows
+from synthbench.probing.sources import ProbeSource, SourceRows, rows_of_file
 from synthbench.text.progress import Bar
 from synthbench.verification.elsewhere import Elsewhere, ElsewhereError
 
-#: The seconds that a process may take for its first draw, and in all.
-_SECONDS, _MOST_SECONDS = 10.0, 600.0
+#: The most seconds that a process may take for its draws.
+_SECONDS = 300.0
+#: The processes that draw rows, side by side.
+PROCESSES = 3
 #: Splits to evaluate on that are tried, unless the user names a split.
 _EVALUATION = ("test", "validation", "eval")
 TRAIN = "train"
@@ -64,26 +67,34 @@ def draw_source(origin: str, evaluation: str | None, bar: Bar) -> DrawnSource:
         SynthbenchError: it raises an error or takes too long.
     """
     traits = PEERS.get(origin.partition(":")[0], _FUNCTION)
-    asked = (evaluation,) if evaluation else _EVALUATION if traits.has_splits else ()
-    first = Draw(0, TRAIN)
-    draws = {"first": first, "repeatable": first, "global state": Draw(0, TRAIN, state=1)}
-    if traits.has_seeds:
-        draws["seed 1"] = Draw(1, TRAIN)
-    draws |= {f"split {name}": Draw(0, name) for name in asked}
-    with contextlib.ExitStack() as stack:
-        here = stack.enter_context(
-            Elsewhere(make_draws, Job(origin, tuple(draws.values()), _SECONDS), "0")
+    held_out = Path(evaluation) if evaluation and Path(evaluation).is_file() else None
+    if evaluation and held_out is None and not traits.has_splits:
+        raise UsageError(
+            f"{origin} has a single split: --evaluation {evaluation!r} must be a file of rows."
         )
-        others = {
-            question: stack.enter_context(
-                Elsewhere(make_draws, Job(origin, (first,), 2 * _SECONDS), hash_seed)
-            )
-            for question, hash_seed in (("process", "0"), ("hash seed", "1"))
-        }
-        made = dict(zip(draws, _result(origin, here), strict=True))
-        bar.update()
-        for question, other in others.items():
-            (made[question],) = _result(origin, other)
+    asked: Sequence[str] = _EVALUATION if traits.has_splits else ()
+    if evaluation:
+        asked = () if held_out else (evaluation,)
+    again = Draw(0, TRAIN, rows=COMPARED_ROWS)
+    here = {
+        "first": Draw(0, TRAIN),
+        "repeatable": again,
+        "global state": dataclasses.replace(again, state=1),
+    }
+    there = {"process": again, **{f"split {name}": Draw(0, name) for name in asked}}
+    if traits.has_seeds:
+        there["seed 1"] = Draw(1, TRAIN)
+    jobs = [(here, "0"), (there, "0"), ({"hash seed": again}, "1")]
+    made: dict[str, DrawnRows] = {}
+    with contextlib.ExitStack() as stack:
+        started = [
+            (draws, Elsewhere(make_draws, Job(origin, tuple(draws.values())), hash_seed))
+            for draws, hash_seed in jobs
+        ]
+        for _, process in started:
+            stack.enter_context(process)
+        for draws, process in started:
+            made |= zip(draws, _result(origin, process), strict=True)
             bar.update()
     for name in ("first", *CIRCUMSTANCES, *(["seed 1"] if traits.has_seeds else [])):
         if made[name].error:
@@ -93,19 +104,22 @@ def draw_source(origin: str, evaluation: str | None, bar: Bar) -> DrawnSource:
         raise SynthbenchError(f"{origin} gave no rows for seed 0 and split {TRAIN!r}.")
     splits = {TRAIN: _rows(made["first"])}
     held = next((name for name in asked if made[f"split {name}"].rows), None)
-    if evaluation and held is None:
+    if evaluation and held is None and held_out is None:
         reason = made[f"split {evaluation}"].error or "gave no rows"
         raise UsageError(f"{origin}, split {evaluation!r}: {reason}")
     if held is not None:
         splits[held] = _rows(made[f"split {held}"])
+    if held_out is not None:
+        held = "evaluation"
+        splits[held] = rows_of_file(held_out)
     source = ProbeSource(origin, splits, [TRAIN], [held] if held else [], traits.question, None)
-    again = {question: made[question] for question in CIRCUMSTANCES}
-    return DrawnSource(source, made["first"], again, made.get("seed 1"), traits)
+    compared = {question: made[question] for question in CIRCUMSTANCES}
+    return DrawnSource(source, made["first"], compared, made.get("seed 1"), traits)
 
 
 def _result(origin: str, elsewhere: Elsewhere) -> list[DrawnRows]:
     try:
-        drawn: list[DrawnRows] = elsewhere.result(_MOST_SECONDS)
+        drawn: list[DrawnRows] = elsewhere.result(_SECONDS)
     except ElsewhereError as error:
         raise SynthbenchError(f"{origin}: {error}.") from None
     return drawn

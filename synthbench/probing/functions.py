@@ -21,8 +21,10 @@ from synthbench.probing.peers import PEERS, RAW, Generator
 from synthbench.text.lines import one_line, short
 from synthbench.verification.global_state import global_states, seed_global_states
 
-#: The most rows of a draw, and the most characters of these.
-MOST_ROWS, MOST_CHARACTERS = 10_000, 1 << 26
+#: The most rows of a draw, and of a draw that is only compared with another.
+MOST_ROWS, COMPARED_ROWS = 10_000, 2_000
+#: The most characters and seconds of a draw.
+MOST_CHARACTERS, MOST_SECONDS = 1 << 26, 6.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,11 +35,13 @@ class Draw:
         seed: the seed.
         split: the split.
         state: the seed of the global random states before the draw.
+        rows: the most rows.
     """
 
     seed: int
     split: str
     state: int = 0
+    rows: int = MOST_ROWS
 
 
 @dataclasses.dataclass
@@ -64,14 +68,10 @@ class Job:
     Attributes:
         origin: the generator, as the user named it.
         draws: the draws.
-        seconds: the most seconds of the first draw. The others take as many rows as it gave.
-        rows: the most rows of a draw.
     """
 
     origin: str
     draws: tuple[Draw, ...]
-    seconds: float
-    rows: int = MOST_ROWS
 
 
 def make_draws(job: Job) -> list[DrawnRows]:
@@ -82,22 +82,16 @@ def make_draws(job: Job) -> list[DrawnRows]:
         SynthbenchError: it cannot be loaded.
     """
     generator = load_generator(job.origin)
-    drawn: list[DrawnRows] = []
-    rows, seconds = job.rows, job.seconds
-    for draw in job.draws:
-        drawn.append(_draw(generator, draw, rows, seconds))
-        if len(drawn) == 1:
-            rows, seconds = max(1, len(drawn[0].rows)), 3 * job.seconds
-    return drawn
+    return [_draw(generator, draw) for draw in job.draws]
 
 
-def _draw(generator: Generator, draw: Draw, most: int, seconds: float) -> DrawnRows:
+def _draw(generator: Generator, draw: Draw) -> DrawnRows:
     seed_global_states(draw.state)
     before, started = global_states(), time.monotonic()
     rows: list[dict[str, Any]] = []
     ended, error, characters = False, "", 0
     try:
-        given = generator.rows(draw.seed, draw.split, most)
+        given = generator.rows(draw.seed, draw.split, draw.rows)
         if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
             raise UsageError(f"gave {short(given)}: expected rows as dicts, one after another.")
         for row in given:
@@ -106,8 +100,8 @@ def _draw(generator: Generator, draw: Draw, most: int, seconds: float) -> DrawnR
             # At once, because a generator may change a row that it has given.
             rows.append(plain({name: row[name] for name in row if name != RAW}))
             characters += sum(len(one) for one in rows[-1].values() if isinstance(one, str))
-            late = time.monotonic() - started > seconds
-            if len(rows) >= most or characters > MOST_CHARACTERS or late:
+            late = time.monotonic() - started > MOST_SECONDS
+            if len(rows) >= draw.rows or characters > MOST_CHARACTERS or late:
                 break
         else:
             ended = True

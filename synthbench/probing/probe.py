@@ -12,7 +12,7 @@ from typing import Any
 from synthbench.arguments import checked
 from synthbench.checks import check_name
 from synthbench.probing.columns import Chosen, choose_columns
-from synthbench.probing.draws import DrawnSource, draw_source, same_rows, seeds
+from synthbench.probing.draws import PROCESSES, DrawnSource, draw_source, same_rows, seeds
 from synthbench.probing.functions import check_reference, is_generator
 from synthbench.probing.peers import PEERS
 from synthbench.probing.report import Probe, Verdict, counted
@@ -97,8 +97,9 @@ def probe(
         again = _again(source, {**options, "only": group})
         verdicts.extend(dataclasses.replace(one, again=again) for one in asked)
 
-    with progress_bar(progress, "probe", "steps", 3) as bar:
+    with progress_bar(progress, "probe", "steps", len(OF_ROWS) + 1) as bar:
         if isinstance(source, str) and is_generator(source):
+            bar.total += PROCESSES
             drawn = draw_source(source, evaluation, bar)
             opened = drawn.source
         else:
@@ -111,15 +112,17 @@ def probe(
             for group, of_draws in OF_DRAWS.items():
                 if only in (None, group):
                     add(group, of_draws(drawn, chosen))
-        bar.title, bar.total = "probe rows", 0
-        scans = {
-            name: scan(rows.read(chosen.names), chosen, bar) for name, rows in opened.splits.items()
-        }
+        bar.total += len(opened.splits)
+        scans = {}
+        for name, split in opened.splits.items():
+            scans[name] = scan(split.read(chosen.names), chosen, bar, name)
+            bar.update()
         scanned = ScannedSource(opened, chosen, scans)
         for group, of_rows in OF_ROWS.items():
             if only in (None, group):
                 bar.update(0, now=group)
                 add(group, of_rows(scanned))
+            bar.update()
         if only in (None, "scorer"):
             bar.update(0, now="scorer")
             # A peer brings its scorer.

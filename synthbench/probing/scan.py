@@ -18,6 +18,8 @@ from synthbench.text.progress import Bar
 
 #: The most rows of a split that shortcuts are fitted to and scored on, and their most characters.
 SAMPLE_ROWS, SAMPLE_CHARACTERS = 10_000, 1 << 25
+#: Rows from one redraw of the bar to the next.
+_SHOWN = 5_000
 _TOKENS = re.compile(r"\w+|[^\w\s]")
 _SIGNS = re.compile(r"[\W_]+")
 
@@ -59,7 +61,7 @@ class Scan:
         return self.forms["exact"]
 
 
-def scan(rows: Iterable[Row], chosen: Chosen, bar: Bar) -> Scan:
+def scan(rows: Iterable[Row], chosen: Chosen, bar: Bar, split: str) -> Scan:
     """Read the rows of a split once, and keep a few hashes of each."""
     hashes = {form: array("Q") for form in FORMS}
     answers = array("Q")
@@ -70,7 +72,8 @@ def scan(rows: Iterable[Row], chosen: Chosen, bar: Bar) -> Scan:
             hashes[form].append(hashed(of(question)))
         answers.append(hashed(answer_key(answer)))
         sample.add(question, answer)
-        bar.update()
+        if len(answers) % _SHOWN == 0:
+            bar.update(0, now=f"{split}, {len(answers):,} rows")
     arrays = {form: np.frombuffer(found, np.uint64) for form, found in hashes.items()}
     return Scan(arrays, np.frombuffer(answers, np.uint64), sample.rows())
 

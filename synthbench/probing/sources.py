@@ -86,18 +86,18 @@ def open_source(source: Any, evaluation: str | None) -> ProbeSource:
         name, path = os.fspath(source), usable_path("Source", source)
         if not path.exists():
             raise MissingPathError(f"Source {short(name)} is missing. Allowed are {FORMS}.")
-        if (path / "manifest.json").is_file():
+        if (path / "manifest.json").isrows_of_file():
             splits, question, answer = _directory(path)
         elif path.is_dir():
             splits = _folder(path)
         else:
-            splits = {"rows": _file(path)}
+            splits = {"rows": rows_of_file(path)}
     else:
         name, splits = f"the {type(source).__name__}", _in_memory(source)
     if evaluation is not None and evaluation not in splits:
-        if not Path(evaluation).is_file():
+        if not Path(evaluation).isrows_of_file():
             raise unknown_name("evaluation split or file", evaluation, splits)
-        splits = {**splits, "evaluation": _file(Path(evaluation))}
+        splits = {**splits, "evaluation": rows_of_file(Path(evaluation))}
         evaluation = "evaluation"
     return ProbeSource(name, splits, *shared_out(splits, evaluation), question, answer)
 
@@ -114,12 +114,18 @@ def shared_out(
     return [name for name in others if name.lower().startswith("train")] or others, [evaluation]
 
 
-def _file(path: Path) -> SourceRows:
+def rows_of_file(path: Path) -> SourceRows:
+    """The rows of a Parquet, JSON Lines or CSV file.
+
+    Raises:
+        UsageError: another kind of file.
+        DatasetError: the file cannot be read, or lacks rows.
+    """
     if path.suffix.lower() not in FILES:
         raise UsageError(f"Source {str(path)!r}: allowed are {FORMS}.")
 
     def contents() -> Any:
-        return open_file(path)[1]
+        return openrows_of_file(path)[1]
 
     opened = contents()
     if isinstance(opened, PredictionTable):
@@ -174,7 +180,7 @@ def _folder(path: Path) -> dict[str, SourceRows]:
     splits = {str(name): [Path(str(file)) for file in files] for name, files in found.items()}
     if not any(splits.values()):
         raise UsageError(f"Source {str(path)!r} is empty. Allowed are {FORMS}.")
-    return {name: _joined([*map(_file, files)]) for name, files in splits.items()}
+    return {name: _joined([*map(rows_of_file, files)]) for name, files in splits.items()}
 
 
 def _directory(path: Path) -> tuple[dict[str, SourceRows], Sequence[str], str | None]:

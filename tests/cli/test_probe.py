@@ -77,3 +77,14 @@ def test_errors_of_generators_name_what_they_gave(tmp_path, program):
     ]:
         found, _, errors = program("probe", *words.split())
         assert (found, text in errors) == (status, True), errors
+
+
+@pytest.mark.slow
+def test_a_file_of_evaluation_rows_is_compared_with_a_generator(tmp_path, program):
+    (tmp_path / "gen.py").write_text(
+        "def rows(seed, split):\n    return [{'question': f'{seed} and {n}'} for n in range(60)]\n"
+    )
+    write_jsonl(tmp_path / "held_out.jsonl", [{"question": "0 and 5"}, {"question": "x"}])
+    status, printed, _ = program("probe", "gen.py:rows", "--evaluation", "held_out.jsonl")
+    assert status == 1
+    assert "1 of 2 evaluation rows" in " ".join(printed.split())
