@@ -81,7 +81,9 @@ def draw_source(origin: str, evaluation: str | None, bar: Bar) -> DrawnSource:
         "repeatable": again,
         "global state": dataclasses.replace(again, state=1),
     }
-    there = {"process": again, **{f"split {name}": Draw(0, name) for name in asked}}
+    there = {"process": again}
+    if asked:
+        there["evaluation"] = Draw(0, asked[0], instead=tuple(asked[1:]))
     if traits.has_seeds:
         there["seed 1"] = Draw(1, TRAIN)
     jobs = [(here, "0"), (there, "0"), ({"hash seed": again}, "1")]
@@ -103,16 +105,18 @@ def draw_source(origin: str, evaluation: str | None, bar: Bar) -> DrawnSource:
     if not made["first"].rows:
         raise SynthbenchError(f"{origin} gave no rows for seed 0 and split {TRAIN!r}.")
     splits = {TRAIN: _rows(made["first"])}
-    held = next((name for name in asked if made[f"split {name}"].rows), None)
-    if evaluation and held is None and held_out is None:
-        reason = made[f"split {evaluation}"].error or "gave no rows"
+    evaluated = made.get("evaluation")
+    if evaluation and evaluated and not evaluated.rows:
+        reason = evaluated.error or "gave no rows"
         raise UsageError(f"{origin}, split {evaluation!r}: {reason}")
-    if held is not None:
-        splits[held] = _rows(made[f"split {held}"])
+    held = []
     if held_out is not None:
-        held = "evaluation"
-        splits[held] = rows_of_file(held_out)
-    source = ProbeSource(origin, splits, [TRAIN], [held] if held else [], traits.question, None)
+        held = ["evaluation"]
+        splits["evaluation"] = rows_of_file(held_out)
+    elif evaluated and evaluated.rows:
+        held = [evaluated.split]
+        splits[evaluated.split] = _rows(evaluated)
+    source = ProbeSource(origin, splits, [TRAIN], held, traits.question, None)
     compared = {question: made[question] for question in CIRCUMSTANCES}
     return DrawnSource(source, made["first"], compared, made.get("seed 1"), traits)
 

@@ -36,12 +36,14 @@ class Draw:
         split: the split.
         state: the seed of the global random states before the draw.
         rows: the most rows.
+        instead: splits to try one after another if the split has no rows.
     """
 
     seed: int
     split: str
     state: int = 0
     rows: int = MOST_ROWS
+    instead: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass
@@ -49,12 +51,14 @@ class DrawnRows:
     """The rows of a draw.
 
     Attributes:
+        split: the split.
         rows: the rows, as JSON values.
         ended: whether the generator ended by itself.
         moved: the global random states that it moved.
         error: the error that it raised, in a sentence, or an empty text.
     """
 
+    split: str
     rows: list[dict[str, Any]]
     ended: bool
     moved: list[str]
@@ -82,7 +86,14 @@ def make_draws(job: Job) -> list[DrawnRows]:
         SynthbenchError: it cannot be loaded.
     """
     generator = load_generator(job.origin)
-    return [_draw(generator, draw) for draw in job.draws]
+    drawn = []
+    for draw in job.draws:
+        made = _draw(generator, draw)
+        for split in draw.instead:
+            if not made.rows:
+                made = _draw(generator, dataclasses.replace(draw, split=split))
+        drawn.append(made)
+    return drawn
 
 
 def _draw(generator: Generator, draw: Draw) -> DrawnRows:
@@ -110,7 +121,9 @@ def _draw(generator: Generator, draw: Draw) -> DrawnRows:
         told = str(raised) if isinstance(raised, UsageError) else f"raised {_named(raised)}"
         error = one_line(told) + (f" in {where}" if where else "")
     after = global_states()
-    return DrawnRows(rows, ended, [one for one in after if after[one] != before.get(one)], error)
+    return DrawnRows(
+        draw.split, rows, ended, [one for one in after if after[one] != before.get(one)], error
+    )
 
 
 def _named(error: BaseException) -> str:

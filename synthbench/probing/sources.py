@@ -86,7 +86,7 @@ def open_source(source: Any, evaluation: str | None) -> ProbeSource:
         name, path = os.fspath(source), usable_path("Source", source)
         if not path.exists():
             raise MissingPathError(f"Source {short(name)} is missing. Allowed are {FORMS}.")
-        if (path / "manifest.json").isrows_of_file():
+        if (path / "manifest.json").is_file():
             splits, question, answer = _directory(path)
         elif path.is_dir():
             splits = _folder(path)
@@ -95,7 +95,7 @@ def open_source(source: Any, evaluation: str | None) -> ProbeSource:
     else:
         name, splits = f"the {type(source).__name__}", _in_memory(source)
     if evaluation is not None and evaluation not in splits:
-        if not Path(evaluation).isrows_of_file():
+        if not Path(evaluation).is_file():
             raise unknown_name("evaluation split or file", evaluation, splits)
         splits = {**splits, "evaluation": rows_of_file(Path(evaluation))}
         evaluation = "evaluation"
@@ -125,7 +125,7 @@ def rows_of_file(path: Path) -> SourceRows:
         raise UsageError(f"Source {str(path)!r}: allowed are {FORMS}.")
 
     def contents() -> Any:
-        return openrows_of_file(path)[1]
+        return open_file(path)[1]
 
     opened = contents()
     if isinstance(opened, PredictionTable):
