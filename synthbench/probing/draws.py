@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from synthbench.errors import SynthbenchError, UsageError
+from synthbench.evaluation.scores import wilson
 from synthbench.probing.columns import Chosen, answer_key
 from synthbench.probing.functions import COMPARED_ROWS, Draw, DrawnRows, Job, make_draws
 from synthbench.probing.lags import between
 from synthbench.probing.peers import PEERS, Traits
-from synthbench.probing.report import FOUND, HOLDS, NOT_ASKED, STATED, WRONG, Verdict, quoted, share
+from synthbench.probing.report import FOUND, HOLDS, NOT_ASKED, STATED, WRONG, Verdict, quoted
 from synthbench.probing.scan import hashed
 from synthbench.probing.sources import ProbeSource, SourceRows, rows_of_file
 from synthbench.text.progress import Bar
@@ -166,9 +168,11 @@ def _compared(
     read = [_read(chosen, row) for row in first.rows[:count]]
     again = [_read(chosen, row) for row in other.rows[:count]]
     differ = [number for number in range(count) if read[number] != again[number]]
-    ends = {len(one.rows) if one.ended else None for one in (first, other)}
-    if differ or (first.ended and other.ended and len(ends) > 1):
-        lengths = "" if len(ends) == 1 else f" ({len(first.rows):,} and {len(other.rows):,} rows)"
+    if not count:
+        return Verdict(question, NOT_ASKED, "no row in time.")
+    longer = first.ended and other.ended and len(first.rows) != len(other.rows)
+    if differ or longer:
+        lengths = f" ({len(first.rows):,} and {len(other.rows):,} rows)" if longer else ""
         return Verdict(
             question,
             WRONG,
@@ -199,21 +203,19 @@ def _read(chosen: Chosen, row: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def seeds(drawn: DrawnSource, chosen: Chosen) -> Iterator[Verdict]:
-    """SourceRows of seed 0 that come again with seed 1."""
+    """Rows of seed 0 that come again with seed 1."""
     if drawn.other_seed is None:
         yield Verdict("seeds", NOT_ASKED, "it takes no seed.")
         return
     zero, following = (_hashes(chosen, part.rows) for part in (drawn.first, drawn.other_seed))
     lag = between(zero, following)
     text = f"{lag.repeated:,} of {len(zero):,} rows of seed 0 are rows of seed 1"
-    _, counts = np.unique(zero, return_counts=True)
-    alike = int(counts[counts > 1].sum())
-    chance = f"{share(alike, len(zero))} of rows have a twin in their own seed"
+    yield from _own_repeats(drawn, chosen, zero, following)
     if not lag.repeated:
         yield Verdict("seeds", HOLDS, f"{text}.")
         return
     if not lag.is_surprising:
-        yield Verdict("seeds", STATED, f"{text}, at no fixed distance.", chance)
+        yield Verdict("seeds", STATED, f"{text}, at no fixed distance.")
         return
     where = "in the same places" if not lag.distance else f"moved by {abs(lag.distance):,}"
     yield Verdict(
@@ -222,6 +224,37 @@ def seeds(drawn: DrawnSource, chosen: Chosen) -> Iterator[Verdict]:
         f"{text}; {lag.rows:,} of {lag.compared:,} are {where}.",
         f"{min(lag.chance, lag.compared):,.1f} rows",
         _pairs(drawn, chosen, lag.pairs),
+    )
+
+
+def _own_repeats(
+    drawn: DrawnSource,
+    chosen: Chosen,
+    zero: NDArray[np.uint64],
+    following: NDArray[np.uint64],
+) -> Iterator[Verdict]:
+    """Rows that a seed repeats, though another seed does not have them.
+
+    A row that is drawn with replacement has a twin in its own seed as often as in another seed.
+    """
+    count = min(len(zero), len(following))
+    zero, following = zero[:count], following[:count]
+    _, index, counts = np.unique(zero, return_inverse=True, return_counts=True)
+    twins = counts[index] > 1
+    own, other = int(twins.sum()), int(np.isin(zero, following).sum())
+    if not own:
+        return
+    surprising = wilson(own, count)[0] > wilson(other, count)[1]
+    yield Verdict(
+        "repeats of a seed",
+        FOUND if surprising else STATED,
+        f"{own:,} of {count:,} rows of seed 0 have a twin in seed 0, {other:,} have a twin in "
+        "seed 1.",
+        f"{other:,} rows, if drawn with replacement",
+        tuple(
+            f"row {row:,}: {quoted(chosen.question_of(drawn.first.rows[row]))}"
+            for row in np.flatnonzero(twins)[:2].tolist()
+        ),
     )
 
 

@@ -36,7 +36,7 @@ class Draw:
         split: the split.
         state: the seed of the global random states before the draw.
         rows: the most rows.
-        instead: splits to try one after another if the split has no rows.
+        instead: splits to try one after another if the split is empty.
     """
 
     seed: int

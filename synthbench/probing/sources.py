@@ -1,4 +1,4 @@
-"""SourceRows from files, folders, datasets in memory and dataset directories of this package."""
+"""Rows from files, folders, datasets in memory and dataset directories of this package."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LOOKED_AT = 100
 
 @dataclasses.dataclass(frozen=True)
 class SourceRows:
-    """SourceRows that can be read again.
+    """Rows that can be read again.
 
     Attributes:
         names: the names of the columns.
@@ -48,7 +48,7 @@ class SourceRows:
 
 @dataclasses.dataclass(frozen=True)
 class ProbeSource:
-    """SourceRows of some splits.
+    """Rows of some splits.
 
     Attributes:
         name: as the user named it.
@@ -160,7 +160,7 @@ def _names(rows: Iterator[Row]) -> list[str]:
 
 
 def _joined(parts: Sequence[SourceRows]) -> SourceRows:
-    """SourceRows of several files, one after another."""
+    """Rows of several files, one after another."""
     names = list(dict.fromkeys(itertools.chain(*(part.names for part in parts))))
     return SourceRows(names, lambda names: itertools.chain(*(part.read(names) for part in parts)))
 

@@ -84,6 +84,13 @@ FAULTY = {
         "repeats in train",
         "for row in sums(seeded(seed, split)):\n        yield row\n        yield row",
     ),
+    "copies": (
+        "repeats of a seed",
+        "r, given = seeded(seed, split), []\n"
+        "    for row in sums(r):\n"
+        "        given.append(r.choice(given) if given and r.random() < 0.15 else row)\n"
+        "        yield given[-1]",
+    ),
     "no split": ("leaks", "yield from sums(random.Random(seed))"),
     "a test row": (
         "leaks",
@@ -152,7 +159,7 @@ FAULTY = {
         "        yield {**row, 'question': f\"{row['question']} It is {row['answer']}.\"}",
     ),
 }
-_SEEN_IN_ROWS = ("repeats", "leaks", "contradictions", "balance", "shortcut")
+_SEEN_IN_ROWS = ("repeats in", "leaks", "contradictions", "balance", "shortcut")
 #: The faults that show in the rows of a single seed, drawn by a single process.
 IN_ROWS = [name for name, (question, _) in FAULTY.items() if question.startswith(_SEEN_IN_ROWS)]
 #: Bodies of generators without a fault.
