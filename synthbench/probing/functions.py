@@ -98,7 +98,7 @@ def make_draws(job: Job) -> list[DrawnRows]:
 
 def _draw(generator: Generator, draw: Draw) -> DrawnRows:
     seed_global_states(draw.state)
-    before, started = global_states(), time.monotonic()
+    before, started = global_states(), 0.0
     rows: list[dict[str, Any]] = []
     ended, error, characters = False, "", 0
     try:
@@ -111,6 +111,7 @@ def _draw(generator: Generator, draw: Draw) -> DrawnRows:
             # At once, because a generator may change a row that it has given.
             rows.append(plain({name: row[name] for name in row if name != RAW}))
             characters += sum(len(one) for one in rows[-1].values() if isinstance(one, str))
+            started = started or time.monotonic()  # the first row may wait for imports
             late = time.monotonic() - started > MOST_SECONDS
             if len(rows) >= draw.rows or characters > MOST_CHARACTERS or late:
                 break
