@@ -104,6 +104,21 @@ def test_only_two_lazy_names_commands_and_completion_import_the_trainer():
     assert lazy == ["reproduce", "train"]
 
 
+@pytest.mark.parametrize(
+    "path", sorted(PACKAGE.glob("tasks/*/proof.py")), ids=lambda path: path.parent.name
+)
+def test_a_proof_takes_names_of_tokens_from_the_generator_but_no_rule(path):
+    shared = ("arrow", "base", "numeric", "tokens", "trees.nesting")
+    nodes = [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("synthbench"):
+            module = node.module.removeprefix("synthbench.tasks.")
+            if module not in shared and not module.endswith(".solver"):
+                assert all(one.name == "solver" or one.name[0].isupper() for one in node.names)
+    called = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    assert not called & {"render", "rendered", "propose", "enumerate_rows", "draw", "_block"}
+
+
 def test_a_class_name_means_one_class():
     places = {}
     for path in MODULES:
