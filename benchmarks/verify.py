@@ -75,7 +75,7 @@ def _turn(name, chosen):
     with tempfile.TemporaryDirectory() as place:
         theirs, ours = (str(Path(place) / one) for one in ("theirs", "ours"))
         workers = ["--workers", str(chosen.workers)]
-        make = ["generate", name, "--preset", chosen.preset, "--quiet", *workers, "--out"]
+        make = ["generate", name, "--preset", chosen.preset, *workers, "--out"]
         return (
             _seconds(chosen.other, [*make, theirs]),
             _seconds(HERE, [*make, ours]),
