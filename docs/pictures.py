@@ -320,6 +320,24 @@ def equation(task: Any, row: Mapping[str, Any]) -> str:
     return svg(end + 72, 60 + 24 * len(lines), parts, f"{row['label']} = {row['target']}")
 
 
+def maze(task: Any, row: Mapping[str, Any]) -> str:
+    """The maze, with its path as a line from S to G."""
+    words = row["label"].split(" ")
+    size, cell = math.isqrt(len(words)), 20
+    parts = []
+    for place, word in enumerate(words):
+        x, y = 4 + (place % size + 0.5) * cell, 4 + (place // size + 0.5) * cell
+        kind = {"#": "wall", "*": "answer"}.get(word)
+        if kind:
+            side = cell if word == "#" else cell / 2
+            parts.append(box(x, y, side, side, kind))
+        elif word != ".":
+            parts.append(text(x, y, word, "strong"))
+    return svg(
+        size * cell + 8, size * cell + 8, parts, f"A maze with a path of {row['steps']} steps"
+    )
+
+
 @contextlib.contextmanager
 def stand_ins() -> Iterator[None]:
     """Put noise in the place of image sources that are missing, so that rows can be drawn in words.
@@ -349,4 +367,5 @@ _PICTURES: Mapping[str, Callable[[Any, Mapping[str, Any]], str]] = {
     "addition": calculation,
     "countdown": equation,
     "copying": string,
+    "maze": maze,
 }

@@ -106,7 +106,7 @@ def first_rows(
 
 def _shown(value: Any, column: Column) -> str:
     """A value as code, with the name of a class, shortened if it is long."""
-    text = column.show(value)
+    text = column.show(value).replace("\n", " ")
     if len(text) > _SHOWN_TEXT:
         text = f"{text[:_SHOWN_TEXT]}…"
     return _code(text)

@@ -37,6 +37,7 @@ _OWN = {
     "addition": "Addition",
     "countdown": "Countdown",
     "copying": "Copying",
+    "maze": "MazeTask",
 }
 
 _registered: dict[str, type[Task]] = {}

@@ -110,6 +110,7 @@ PROMISED: dict[str, dict[str, Any]] = {
         "numbers": List(Value("int16")),
         "target": Value("int16"),
     },
+    "maze": {"text": Value("string"), "label": Value("string"), "steps": Value("int16")},
 }
 
 

@@ -42,7 +42,7 @@ def restored(task, loaded, column, number):
         length = int(loaded["text_length"][number])
         assert not values[length:].any()
         return task.separator.join(loaded["vocabulary"][one] for one in values[:length])
-    if column == "steps":
+    if column == "steps" and values.ndim:
         return [loaded["vocabulary"][one] for one in values if one]
     if column == "image":
         return values.transpose(1, 2, 0).tobytes()

@@ -1,0 +1,1 @@
+"""Mazes with one shortest path, to be marked or walked."""

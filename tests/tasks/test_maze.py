@@ -1,0 +1,265 @@
+"""Mazes: one shortest path proved by listing paths, symmetries, answers as grids and as moves."""
+
+import itertools
+import time
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import synthbench
+from synthbench import llm
+from synthbench.auditing.variant import audit_spec_of
+from synthbench.errors import ParameterError
+from synthbench.seeding import Draws
+from synthbench.tasks.describe import draw_row
+from synthbench.tasks.maze.task import MazeTask
+from synthbench.tasks.row_ids import are_held_out
+from tests.tasks.blocks import rows_of
+
+VARIANTS = ("tree", "open")
+GRID = [
+    "# # # # # # # # #",
+    "# . # . . . . . #",
+    "# . # . # . # # #",
+    "# . . G # . . . #",
+    "# . # # # # # . #",
+    "# . . . . . # . #",
+    "# . # # # # # . #",
+    "# . # . . S . . #",
+    "# # # # # # # # #",
+]
+ROW = {"text": " ".join(GRID)}
+MOVES = "R R U U U U L L U U L L D D"
+
+
+def drawn(variant, size, rows=60):
+    task = MazeTask(variant, {"size": [9], "test_size": [max(11, size)]})
+    return task, rows_of(task, task.propose(Draws({"test": size}), rows, task.splits[0], size))
+
+
+def cells(text):
+    words = text.split(" ")
+    size = int(len(words) ** 0.5)
+    return np.array(words).reshape(size, size)
+
+
+def free_near(grid, place):
+    i, j = place
+    near = ((i - 1, j), (i + 1, j), (i, j - 1), (i, j + 1))
+    return [one for one in near if grid[one] != "#"]
+
+
+def paths(grid, most):
+    """All simple paths from S to G of at most so many steps."""
+    (start,), (goal,) = (list(zip(*np.where(grid == end), strict=True)) for end in "SG")
+    waiting = [[tuple(map(int, start))]]
+    while waiting:
+        path = waiting.pop()
+        if path[-1] == tuple(map(int, goal)):
+            yield path
+        elif len(path) <= most:
+            waiting += [[*path, one] for one in free_near(grid, path[-1]) if one not in path]
+
+
+# Rows.
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_listing_all_paths_finds_the_marked_path_alone(variant):
+    for size in (9, 11):
+        rows = drawn(variant, size, 16)[1]
+        assert len(rows) > 5
+        for row in rows:
+            grid, label = cells(row["text"]), cells(row["label"])
+            assert grid.shape == (size, size)
+            assert ((label == "*") <= (grid == ".")).all()
+            assert (np.where(label == "*", ".", label) == grid).all()
+            (path,) = paths(grid, row["steps"])
+            assert len(path) == row["steps"] + 1 >= size + 1
+            assert sorted(path[1:-1]) == sorted(
+                zip(*map(list, np.where(label == "*")), strict=True)
+            )
+
+
+def test_trees_have_no_loops_and_open_mazes_have_rooms_and_loops():
+    for size in (9, 21):
+        for variant in VARIANTS:
+            for row in drawn(variant, size, 20)[1]:
+                grid = cells(row["text"])
+                places = list(zip(*np.where(grid != "#"), strict=True))
+                edges = sum(len(free_near(grid, place)) for place in places) // 2
+                open_squares = sum(
+                    (grid[i : i + 3, j : j + 3] != "#").all()
+                    for i, j in itertools.product(range(size - 2), repeat=2)
+                )
+                assert (edges == len(places) - 1) == (variant == "tree")
+                assert bool(open_squares) == (variant == "open")
+
+
+def test_sizes_are_odd_and_some_of_test_are_larger():
+    for size in (9, 23, 41):
+        assert all(cells(row["text"]).shape == (size, size) for row in drawn("open", size, 8)[1])
+    for wrong, said in (
+        ({"size": [10]}, "size=10: sizes are odd, such as 11"),
+        ({"test_size": [13]}, "test_size=13: at least one must be larger"),
+        ({"size": [7]}, "allowed are different size from 9 to 41"),
+    ):
+        with pytest.raises(ParameterError, match=said):
+            MazeTask("tree", wrong)
+
+
+# One problem in sixteen forms.
+
+
+def forms(text):
+    """A maze in all rotations and reflections, with S and G as they are and exchanged."""
+    grid = cells(text)
+    for one in (grid, np.where(grid == "S", "G", np.where(grid == "G", "S", grid))):
+        for turned in (one, one.T):
+            for times in range(4):
+                yield " ".join(np.rot90(turned, times).ravel().tolist())
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_all_forms_of_a_maze_are_held_out_together(variant):
+    seen = {}
+    for size in (9, 11, 21):
+        task, rows = drawn(variant, size, 40)
+        for row in rows:
+            texts = list(dict.fromkeys(forms(row["text"])))
+            keys = set(task.problem(task.parse({"text": pa.array(texts)})).tolist())
+            assert len(keys) == 1
+            assert seen.setdefault(keys.pop(), min(texts)) == min(texts)
+    assert len(seen) > 60
+
+
+def test_about_an_eighth_of_all_mazes_is_held_out():
+    task = MazeTask()
+    blocks = [task.propose(Draws({"test": 0}, n), 256, task.splits[0], 9) for n in range(8)]
+    held_out = np.concatenate([are_held_out(task.problem(one)) for one in blocks])
+    assert abs(held_out.mean() - 1 / 8) < 5 * (7 / 64 / len(held_out)) ** 0.5
+
+
+def test_texts_that_are_no_mazes_are_refused_alike():
+    task = MazeTask()
+    text = ROW["text"]
+    for wrong in (
+        "", "# # #", text[:-2], text.replace("S", "."), text.replace(".", "S", 1), f"{text} #",
+        text.replace("G", "S"), text.replace("#", ".", 1), text.replace(".", "x", 1),
+        " ".join("#" * 81), text.replace(" ", "  "), " ".join(["#"] * 43 * 43),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=r"maze|expected|token"):
+            task.parse({"text": pa.array([wrong])})
+        with pytest.raises(ValueError, match="expected a square of an odd size from 9 to 41"):
+            task.solve(wrong)
+
+
+def test_the_solver_refuses_mazes_without_one_shortest_path():
+    cut = " ".join(GRID).replace("S . .", "S # .")
+    with pytest.raises(ValueError, match="loops or parts"):
+        MazeTask().solve(cut)
+    with pytest.raises(ValueError, match="no path leads"):
+        MazeTask("open").solve(cut)
+    room = [*GRID[:4], "# . . . # # # . #", *GRID[5:]]
+    square = " ".join(
+        [*GRID[:5], "# S . . . . # . #", "# . . # # # # . #", "# . G . . . . . #", GRID[-1]]
+    )
+    with pytest.raises(ValueError, match="loops or parts"):
+        MazeTask().solve(" ".join(room))
+    with pytest.raises(ValueError, match="several paths"):
+        MazeTask("open").solve(square.replace("G", ".", 1))
+
+
+# Answers.
+
+
+def test_the_grid_and_its_moves_are_right_in_every_usual_form():
+    task = MazeTask()
+    label = task.solve(ROW["text"])
+    lines = [label[first : first + 18].strip() for first in range(0, len(label), 18)]
+    right = [
+        label, "\n".join(lines), "\n".join(lines).replace(" ", ""), label.split(" "), MOVES,
+        MOVES.replace(" ", ""), MOVES.lower(), MOVES.replace(" ", ", "), MOVES.replace(" ", " -> "),
+        MOVES.replace(" ", "→"), MOVES.split(" "), f"{MOVES}.",
+        MOVES.translate(str.maketrans("URDL", "↑→↓←")),
+    ]  # fmt: skip
+    for answer in right:
+        assert task.score(ROW, answer) == 1.0, answer
+    wrong = [
+        ROW["text"], label.replace("*", "."), label.replace(".", "*"), label.replace("*", ".", 1),
+        label.replace(".", "*", 1), label + " #", label[:-2], MOVES[:-2], f"{MOVES} D", MOVES[::-1],
+        "", "R", f"{MOVES} {MOVES}", "R L " + MOVES, "S", "* *", "right right up", 7, None, ["R"],
+        label.replace("G", "*"), MOVES.replace("R", "L"), label + " " + MOVES,
+    ]  # fmt: skip
+    for answer in wrong:
+        assert task.score(ROW, answer) == 0.0, answer
+    assert task.check(ROW, MOVES)
+    assert not task.check(ROW, 3)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_replies_with_moves_or_grids_are_judged(variant):
+    task = synthbench.task("maze", variant, level="easy")
+    for row in llm.prompts(task, limit=3):
+        grid = task.answer.show(row["label"])
+        assert task.columns["text"].show(row["text"]) in row["prompt"][0]["content"]
+        assert grid.count("\n") == len(grid.split("\n")[0]) // 2
+        for reply in (
+            f"Answer: {row['answer']}", f"\\boxed{{{row['answer']}}}", f"Answer:\n{grid}",
+            f"I go on.\n\n```\n{grid.replace(' ', '')}\n```", llm.worked_solution(task, row),
+        ):  # fmt: skip
+            assert llm.score(task, row, reply) == 1.0, reply
+        for reply in (f"Answer: {row['answer']} U", f"Answer:\n{grid.replace('*', '.')}", "R"):
+            assert llm.score(task, row, reply) == 0.0, reply
+
+
+def test_long_and_odd_answers_are_wrong_and_never_slow():
+    task, begun = MazeTask("open"), time.process_time()
+    for answer in ("R" * 99_999, "#" * 99_999, "R " * 40_000, "->" * 40_000, "* " * 5_000):
+        assert task.score(ROW, answer) == 0.0
+    assert time.process_time() - begun < 1
+
+
+@settings(max_examples=100)
+@given(st.text(st.sampled_from("#.SG* \nURDL→\u2b06"), max_size=90))
+def test_any_text_gets_a_verdict(answer):
+    task = MazeTask()
+    assert task.score(ROW, answer) in (0.0, 1.0)
+    assert isinstance(task.answer.format_answer(answer), str)
+
+
+# Models, people, audits.
+
+
+def test_every_cell_has_a_label_in_token_classification():
+    batch = synthbench.tokens(synthbench.task("maze", level="easy"), batch_size=8)[0]
+    assert batch["input_ids"].shape == batch["labels"].shape == (8, 81)
+    assert (batch["labels"] >= 0).all()
+
+
+def test_a_row_is_drawn_with_its_path_and_moves():
+    task = MazeTask()
+    row = {**ROW, **task.recompute_columns(ROW)}
+    *drawn_grid, last = str(draw_row(task, row)).splitlines()
+    assert last == f"14 steps: {MOVES}"
+    assert len(drawn_grid) == 9
+    assert drawn_grid[7] == "██  ██    S · · ██"
+
+
+def test_the_straight_line_is_right_only_where_nothing_is_in_its_way():
+    task, rows = drawn("open", 9, 300)
+    columns = {
+        name: pa.array([row[name] for row in rows], column.arrow)
+        for name, column in task.columns.items()
+    }
+    (straight,) = audit_spec_of(task).shortcuts
+    right = 0
+    for row, answer in zip(rows, straight.fit(columns)(columns), strict=True):
+        grid = cells(row["text"])
+        (start,), (goal,) = (np.argwhere(grid == end) for end in "SG")
+        right += task.score(row, answer) == 1
+        assert task.score(row, answer) == 0 or row["steps"] == abs(start - goal).sum()
+    assert 0 < right < len(rows) / 2
