@@ -75,7 +75,7 @@ class Setting:
 
     @functools.cached_property
     def device(self) -> torch.device:
-        """The device of the model; `auto` is a GPU if there is one.
+        """The device of the model; `auto` is a GPU if possible.
 
         Raises:
             UsageError: there is no such device here.
