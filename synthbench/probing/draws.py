@@ -204,7 +204,7 @@ def _read(chosen: Chosen, row: Mapping[str, Any]) -> tuple[str, str]:
 
 def seeds(drawn: DrawnSource, chosen: Chosen) -> Iterator[Verdict]:
     """Rows of seed 0 that come again with seed 1."""
-    if drawn.other_seed is None:
+    if drawn.other_seed is None or not drawn.other_seed.rows:
         yield Verdict("seeds", NOT_ASKED, "it takes no seed.")
         return
     zero, following = (_hashes(chosen, part.rows) for part in (drawn.first, drawn.other_seed))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -101,40 +101,26 @@ def _reasoning_core(name: str) -> Generator:
 
 
 def _verifiers(name: str) -> Generator:
-    with _installed("verifiers"):
-        import verifiers
-    classic = getattr(verifiers, "load_environment", None)
-    return _classic_environment(classic, name) if classic else _taskset(name)
-
-
-def _classic_environment(load: Callable[..., Any], name: str) -> Generator:
-    """An environment of verifiers before 0.4: two datasets of `question` or `prompt`, `answer`."""
-    environment = load(name)
-
-    def rows(seed: int, split: str, most: int) -> Iterable[Any]:
-        if split == "train":
-            return environment.get_dataset()  # type: ignore[no-any-return]
-        return environment.get_eval_dataset()  # type: ignore[no-any-return]
-
-    return Generator(rows)
-
-
-def _taskset(name: str) -> Generator:
     """A taskset of verifiers from 0.4 on, whose configuration may have `seed` and `split`."""
-    from verifiers.v1.configs.taskset import TasksetConfig
-    from verifiers.v1.utils.generic import concrete_type
-    from verifiers.v1.utils.loaders import taskset_class
+    with _installed("verifiers"):
+        from verifiers.v1.configs.taskset import TasksetConfig
+        from verifiers.v1.utils.generic import concrete_type
+        from verifiers.v1.utils.loaders import taskset_class
 
     try:
         found = taskset_class(name)
     except (ModuleNotFoundError, AttributeError, TypeError) as error:
         raise UsageError(f"verifiers:{name}: {error}") from None
     configuration = concrete_type(found, TasksetConfig) or TasksetConfig
+    usual = {"seed": 0, "split": "train"}
 
     def rows(seed: int, split: str, most: int) -> Iterator[Any]:
-        options = {"id": name, "seed": seed, "split": split}
         known = configuration.model_fields
-        taskset = found(configuration(**{one: options[one] for one in options if one in known}))
+        options = {"seed": seed, "split": split}
+        if any(options[one] != usual[one] and one not in known for one in usual):
+            return  # it has no other seeds, or no other splits
+        given = {one: options[one] for one in options if one in known}
+        taskset = found(configuration(id=name, **given))
         for task in taskset:
             values = task.data.model_dump(exclude_none=True)
             yield {**values, "prompt": task.data.prompt_text, RAW: task}

@@ -31,6 +31,37 @@ def test_a_task_of_reasoning_gym_has_rows_and_a_scorer():
         load_generator("reasoning-gym:leg_countin")
 
 
+FIXED = """
+import verifiers.v1 as vf
+
+__all__ = ["Fixed"]
+
+class Data(vf.TaskData):
+    answer: str
+
+class Asked(vf.Task[Data]):
+    @vf.reward
+    async def right(self, trace: vf.Trace) -> float:
+        return float(self.data.answer in trace.last_reply)
+
+class Fixed(vf.Taskset[Asked, vf.TasksetConfig]):
+    def load(self):
+        for number in range(9):
+            yield Asked(Data(prompt=f"{number} + 1?", answer=str(number + 1)), self.config.task)
+"""
+
+
+@needs("verifiers")
+def test_a_taskset_without_seeds_and_splits_has_only_the_usual_rows(tmp_path, monkeypatch):
+    (tmp_path / "fixed_taskset.py").write_text(FIXED, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    made = load_generator("verifiers:fixed-taskset")
+    rows = [*made.rows(0, "train", 20)]
+    assert [row["prompt"] for row in rows] == [f"{number} + 1?" for number in range(9)]
+    assert [*made.rows(1, "train", 20)] == [*made.rows(0, "test", 20)] == []
+    assert made.score("It is 1.", rows[0]) == 1.0
+
+
 @needs("verifiers")
 def test_a_taskset_of_verifiers_has_splits_and_rewards(tmp_path, monkeypatch):
     shutil.copy(ROOT / "synthbench/llm/synthbench_taskset.py", tmp_path)
