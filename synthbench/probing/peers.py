@@ -118,7 +118,7 @@ def _verifiers(name: str) -> Generator:
         known = configuration.model_fields
         options = {"seed": seed, "split": split}
         if any(options[one] != usual[one] and one not in known for one in usual):
-            return  # it has no other seeds, or no other splits
+            return  # such rows do not exist
         given = {one: options[one] for one in options if one in known}
         taskset = found(configuration(id=name, **given))
         for task in taskset:
