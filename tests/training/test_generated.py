@@ -234,6 +234,40 @@ def test_only_models_in_which_no_place_sees_what_follows_may_generate(tmp_path):
     tried("transformer")
 
 
+FAR = """
+import torch
+from torch import nn
+class Far(nn.Module):
+    def __init__(self, width, far):
+        super().__init__()
+        self.here, self.there = nn.Linear(width, width), nn.Linear(width, width)
+        self.far = far
+    def forward(self, states):
+        later = nn.functional.pad(states, (0, 0, 0, self.far))[:, self.far:]
+        return self.here(states) + self.there(later)
+class Drawing(nn.Linear):
+    def __init__(self, width):
+        super().__init__(width, width)
+    def forward(self, states):
+        return nn.functional.dropout(super().forward(states), 0.3, training=True)
+"""
+
+
+def test_a_look_far_ahead_is_found_and_random_draws_are_not_taken_for_one(tmp_path):
+    form, _, tensors = encoded("addition", 10)
+    (tmp_path / "mine.py").write_text(FAR)
+
+    def tried(name, **options):
+        recipe = Recipe(name, f"layer {tmp_path / 'mine.py'}:{name}", steps=1, options=options)
+        FreshModel(recipe, form, seed=0).build(tensors)
+
+    assert int(tensors.lengths.max()) > 16
+    for far in (1, 5, 13, 16):
+        with pytest.raises(UsageError, match="sees the tokens that it should predict"):
+            tried("Far", far=far)
+    tried("Drawing")
+
+
 def test_a_model_reads_the_tasks_positions_or_counts_tokens():
     form, _, tensors = encoded("addition", 10)
     batch = take(tensors, np.arange(10))
