@@ -298,9 +298,8 @@ def main(words: list[str]) -> None:
         lines.append([f"{library} {version}", f"`{name}`", *marks])
         print(f"{library} {name}: {seconds:.1f} s", flush=True)
         for answer in report.failed:
-            where = f" ({answer.where})" if answer.where else ""
-            details.append(f"`{name}` of {library}, {answer.question}: {answer.seen}{where}")
-            print(f"    {answer.question}: {answer.seen}{where}", flush=True)
+            details.append([library, f"`{name}`", answer.question, answer.seen, answer.where])
+            print(f"    {answer.question}: {answer.seen} ({answer.where})", flush=True)
     table = Table(("library", "layer", *QUESTIONS), lines)
     if chosen.out:
         Path(chosen.out).write_text(_page(table, details), encoding="utf-8")
@@ -311,9 +310,9 @@ def _mark(report: LayerReport, question: str) -> str:
     return {PASS: "+", FAIL: "**no**"}.get(report[question].verdict, "·")
 
 
-def _page(table: Table, details: list[str]) -> str:
-    listed = "\n".join(f"- {one}" for one in details)
-    return f"{_HEAD}\n{table.markdown()}\n\n## Failures\n\n{listed}\n"
+def _page(table: Table, details: list[list[str]]) -> str:
+    failures = Table(("library", "layer", "question", "seen", "where"), details)
+    return f"{_HEAD}\n{table.markdown()}\n\n## Failures\n\n{failures.markdown()}\n"
 
 
 _HEAD = """# Layers of public libraries
