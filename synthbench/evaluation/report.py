@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from synthbench.evaluation.scores import PLACE, Score
+from synthbench.evaluation.scores import PLACE, Score, by_value, number, score_table
 from synthbench.tasks.block import ACROSS
-from synthbench.text.tables import Heading, Table, captioned, escaped, render
+from synthbench.text.tables import Table, captioned, escaped, render
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -81,11 +80,8 @@ class Report(Score):
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON values, with the first 100 ids of each kind of problem."""
         values = {"task": self.task, "variant": self.variant, **super().to_dict()}
-        values["splits"] = {name: score.to_dict() for name, score in self.splits.items()}
-        values["by"] = {
-            column: {str(value): score.to_dict() for value, score in scores.items()}
-            for column, scores in self.by.items()
-        }
+        values["splits"] = by_value(self.splits)
+        values["by"] = {column: by_value(scores) for column, scores in self.by.items()}
         values["replies"] = self.replies
         ended = {"truncated": self.truncated, "thoughts_unclosed": self.thoughts_unclosed}
         for problem, ids in {**self._problems(), **ended}.items():
@@ -152,32 +148,18 @@ class Report(Score):
             return ["asked"]
         return ["rows", "asked"] if self.missing else ["rows"]
 
-    def _cells(self, score: Score) -> list[str]:
-        """A score in the columns of `_table`; a score of no rows has no intervals."""
-        cells = [f"{getattr(score, count):,}" for count in self._counts()]
-        for name, mean in score.metrics.items():
-            cells.append(_number(mean))
-            if name in self.intervals:
-                cells.append(" to ".join(map(_number, score.intervals.get(name, (math.nan,)))))
-        return cells
-
     def _table(self) -> Table:
         """The scores by split, then under a heading each the scores by breakdown."""
-        head = self._counts()
-        for name in self.metrics:
-            head += [name, "95% interval"] if name in self.intervals else [name]
-        lines: list[Sequence[str]] = []
-        for title, scores in self._groups().items():
-            if (title == PLACE or ACROSS in title) and len(scores) > _MOST_PLACES:
-                continue
-            if lines:
-                lines.append(Heading([title, *head]))
-            lines += [[str(value), *self._cells(score)] for value, score in scores.items()]
-        return Table(["split", *head], lines, right=range(1, 1 + len(head)))
+        shown = {
+            title: scores
+            for title, scores in self._groups().items()
+            if not (title == PLACE or ACROSS in title) or len(scores) <= _MOST_PLACES
+        }
+        return score_table(self, shown, self._counts())
 
     def _notes(self) -> list[str]:
         """Baselines, how predictions were read, and what was wrong with them."""
-        notes = [f"For comparison, {name}: {_number(v)}" for name, v in self.baselines.items()]
+        notes = [f"For comparison, {name}: {number(v)}" for name, v in self.baselines.items()]
         if self.parsed_as:
             counts = (f"{read_as} ({count:,})" for read_as, count in self.parsed_as.items())
             notes.append(f"Read as: {', '.join(counts)}")
@@ -208,9 +190,3 @@ class Report(Score):
             named = ", ".join(self.without_predictions)
             notes.append(f"Not evaluated, because they have no predictions: {named}")
         return notes
-
-
-def _number(mean: float) -> str:
-    if math.isnan(mean):
-        return "-"
-    return f"{mean:.4f}" if mean == 0.0 or 1e-3 <= abs(mean) < 1e4 else f"{mean:.2e}"

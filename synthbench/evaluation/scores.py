@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from synthbench.errors import UsageError
 from synthbench.tasks.base import Breakdown, Task
 from synthbench.tasks.block import ACROSS
+from synthbench.text.tables import Heading, Table
 
 #: The standard normal deviate of a two-sided 95% interval.
 Z = 1.959963984540054
@@ -56,6 +57,52 @@ class Score:
             if name in self.intervals:
                 values[f"{name}_interval"] = list(self.intervals[name])
         return values
+
+
+def by_value(scores: Mapping[Any, Score]) -> dict[str, dict[str, Any]]:
+    """The scores of a breakdown as JSON values."""
+    return {str(value): score.to_dict() for value, score in scores.items()}
+
+
+def score_table(
+    whole: Score,
+    groups: Mapping[str, Mapping[Any, Score]],
+    counts: Sequence[str] = ("rows",),
+    notes: Sequence[str] = (),
+) -> Table:
+    """Groups of scores with their intervals, each under a heading.
+
+    Args:
+        whole: the score that has all metrics, and an interval of each metric that ever has some.
+        groups: the scores of each group, by value, under the name of the group.
+        counts: the attributes of `Score` that are columns of numbers of rows.
+        notes: sentences below the table.
+    """
+    head = [*counts]
+    for name in whole.metrics:
+        head += [name, "95% interval"] if name in whole.intervals else [name]
+
+    def cells(score: Score) -> list[str]:
+        shown = [f"{getattr(score, count):,}" for count in counts]
+        for name, mean in score.metrics.items():
+            shown.append(number(mean))
+            if name in whole.intervals:
+                shown.append(" to ".join(map(number, score.intervals.get(name, (math.nan,)))))
+        return shown
+
+    lines: list[Sequence[str]] = []
+    for title, scores in groups.items():
+        if lines:
+            lines.append(Heading([title, *head]))
+        lines += [[str(value), *cells(score)] for value, score in scores.items()]
+    return Table([next(iter(groups)), *head], lines, right=range(1, 1 + len(head)), notes=notes)
+
+
+def number(mean: float) -> str:
+    """A mean for a table; `-` if it is not defined."""
+    if math.isnan(mean):
+        return "-"
+    return f"{mean:.4f}" if mean == 0.0 or 1e-3 <= abs(mean) < 1e4 else f"{mean:.2e}"
 
 
 def wilson(successes: float, trials: int) -> tuple[float, float]:

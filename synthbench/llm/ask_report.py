@@ -15,12 +15,12 @@ from synthbench.evaluation.chat_replies import ChatReply
 from synthbench.evaluation.evaluate import evaluate
 from synthbench.evaluation.message import read_message
 from synthbench.evaluation.report import Report
-from synthbench.evaluation.scores import Score, rows_by, wilson
+from synthbench.evaluation.scores import Score, by_value, rows_by, score_table, wilson
 from synthbench.evaluation.unreadable import why_unread
 from synthbench.llm.scoring import reward_of
 from synthbench.tasks.base import Task
 from synthbench.text.lines import one_line
-from synthbench.text.tables import Heading, Table, items, render, stack, styled
+from synthbench.text.tables import items, render, stack, styled
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -156,10 +156,7 @@ class AskReport:
         """The report as JSON values, with three of the unread replies."""
         values = self.report.to_dict()
         values |= {name: getattr(self, name) for name in ("model", "samples", "accuracy")}
-        values["pass"] = {
-            column: {str(value): score.to_dict() for value, score in scores.items()}
-            for column, scores in self.passed.items()
-        }
+        values["pass"] = {column: by_value(scores) for column, scores in self.passed.items()}
         values["unread"] = len(self.unread)
         values["unread_reasons"] = dict(self._reasons())
         values["unread_examples"] = [dataclasses.asdict(one) for one in self.unread[:_SHOWN]]
@@ -185,23 +182,9 @@ class AskReport:
         if self.samples == 1:
             return stack(self.report, "", items(self._notes()))
         title = styled(f"{self.report.task}, {self.report.variant}", "bold")
-        return stack(title, "", self._table(), "", items(self._notes()))
-
-    def _table(self) -> Table:
-        """pass@k of all rows, then under a heading each by breakdown."""
-        names = list(self.passed["all"]["all"].metrics)
-        head = ["rows", *(cell for name in names for cell in (name, "95% interval"))]
-        lines: list[Sequence[str]] = []
-        for column, scores in self.passed.items():
-            if lines:
-                lines.append(Heading([column, *head]))
-            for value, score in scores.items():
-                cells = [f"{score.rows:,}"]
-                for name in names:
-                    low, high = score.intervals.get(name, (math.nan, math.nan))
-                    cells += [f"{score.metrics[name]:.4f}", f"{low:.4f} to {high:.4f}"]
-                lines.append([str(value), *cells])
-        return Table(["", *head], lines, right=range(1, 1 + len(head)))
+        groups = {"" if name == "all" else name: scores for name, scores in self.passed.items()}
+        table = score_table(self.passed["all"]["all"], groups)
+        return stack(title, "", table, "", items(self._notes()))
 
     def _reasons(self) -> list[tuple[str, int]]:
         return collections.Counter(one.reason for one in self.unread).most_common()

@@ -21,7 +21,7 @@ from synthbench.evaluation.chat_replies import ChatReply
 from synthbench.llm.ask_report import AskReport
 from synthbench.llm.conversations import Conversation
 from synthbench.llm.kept_replies import REPLIES, KeptReplies
-from synthbench.llm.prompts import open_rows
+from synthbench.llm.prompts import askable, open_rows
 from synthbench.llm.request_fields import check_request_fields, fields_of_sample
 from synthbench.tasks.base import Task
 from synthbench.text.progress import Bar, progress_bar
@@ -101,7 +101,7 @@ def ask(
     _check_options(model, samples, fields, concurrency, retries, timeout)
     key = os.environ.get(KEY_VARIABLE) if api_key is None else api_key
     server = ChatServer(base_url, key, timeout, retries)
-    asked = open_rows(task, split, limit, offset=offset, preset=preset)
+    asked = open_rows(askable(task), split, limit, offset=offset, preset=preset)
     made, conversation = asked.task, asked.conversation(shots, system)
     rows = list(asked.rows())
     identity = {

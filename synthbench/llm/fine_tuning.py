@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from synthbench.arguments import checked
 from synthbench.llm.conversations import Conversation
 from synthbench.llm.mixtures import TASK, carried_row
-from synthbench.llm.prompts import askable_task, prompts
+from synthbench.llm.prompts import askable, prompts
 from synthbench.tasks.base import Task
 from synthbench.tasks.mixture import Mixture, Sources
 
@@ -52,7 +52,7 @@ def sft_examples(
     mixture, plain = Mixture.of(task), rows.remove_columns(pictures)
     pairs: Iterable[tuple[Task, Mapping[str, Any]]]
     if mixture.is_single:
-        made, _ = askable_task(mixture.parts[0])
+        made = askable(mixture.parts[0]).task
         mixed, pairs = [], ((made, row) for row in plain)
     else:
         mixed, pairs = [TASK], map(carried_row, plain)

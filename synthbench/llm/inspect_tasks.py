@@ -27,7 +27,7 @@ from synthbench.evaluation.message import read_message
 from synthbench.evaluation.unreadable import why_unread
 from synthbench.llm.conversations import metadata
 from synthbench.llm.mixtures import ROW, TASK, carried_row
-from synthbench.llm.prompts import open_rows, prompts
+from synthbench.llm.prompts import askable, open_rows, prompts
 from synthbench.llm.scoring import reward_of
 from synthbench.tasks import registry
 from synthbench.tasks.base import LABEL, Task
@@ -46,10 +46,11 @@ def inspect_task(
     system: str | None = None,
 ) -> inspect_ai.Task:
     """See `synthbench.llm.inspect_task`."""
-    if not Mixture.of(task).is_single:
+    sources = Mixture.of(task)
+    if not sources.is_single:
         options: dict[str, Any] = {"limit": limit, "offset": offset, "preset": preset}
         return _mixed_task(prompts(task, split, shots=shots, system=system, **options), split)
-    asked = open_rows(task, split, limit, offset=offset, preset=preset)
+    asked = open_rows(askable(sources.parts[0]), split, limit, offset=offset, preset=preset)
     made, conversation = asked.task, asked.conversation(shots, system)
     samples = [
         Sample(

@@ -12,12 +12,14 @@ from synthbench.checks import check_whole_number
 from synthbench.dataset.files import read_json
 from synthbench.errors import UsageError
 from synthbench.tasks.base import Task
-from synthbench.tasks.mixture import Mixture, Source
+from synthbench.tasks.mixture import Mixture
 from synthbench.tasks.spec import task_of, task_spec
 from synthbench.text.lines import short
 
 if TYPE_CHECKING:
     import datasets
+
+    from synthbench.llm.prompts import Askable
 
 #: Columns for programs that know nothing of synthbench: the task, as `task_spec` writes it, and the
 #: row's columns as JSON.
@@ -25,20 +27,18 @@ TASK, ROW = "task", "row"
 
 
 def mixed_prompts(
-    mixture: Mixture[Source],
-    tasks: Mixture[Task],
+    sources: Mixture[Askable],
     limit: int | None,
     offset: int,
-    prompts: Callable[..., datasets.Dataset],
+    prompts: Callable[[Askable, int | None], datasets.Dataset],
 ) -> datasets.Dataset:
     """Prompts of several tasks, which take turns.
 
     Args:
-        mixture: what the user gave.
-        tasks: the task of each part.
+        sources: the tasks, and their datasets if directories were given.
         limit: how many rows; None for as many as give the weights exactly.
         offset: how many rows before them are left out.
-        prompts: makes the prompts of one part, as `synthbench.llm.prompts` does.
+        prompts: makes the prompts of a part, all of them or a number of them.
 
     Returns:
         `id`, `prompt`, `answer`, `task` and `row`.
@@ -48,22 +48,23 @@ def mixed_prompts(
     """
     import datasets
 
+    tasks = sources.map(lambda source: source.task)
     check_mixable(tasks)
     check_whole_number("Offset", offset, least=0, most=sys.maxsize)
     if limit is None:
-        parts = [prompts(one) for one in mixture.parts]
+        parts = [prompts(source, None) for source in sources.parts]
         sizes = [len(part) for part in parts]
-        if not (end := mixture.whole_rows(sizes)):
+        if not (end := sources.whole_rows(sizes)):
             raise UsageError(
                 f"{' and '.join(f'{one:,}' for one in sizes)} rows are too few for the weights "
-                f"{', '.join(map(str, mixture.weights))}."
+                f"{', '.join(map(str, sources.weights))}."
             )
     else:
         end = offset + check_whole_number("Limit", limit, least=1, most=sys.maxsize)
-        wanted = zip(mixture.parts, mixture.counts(end), strict=True)
-        parts = [prompts(one, limit=max(count, 1)) for one, count in wanted]
+        wanted = zip(sources.parts, sources.counts(end), strict=True)
+        parts = [prompts(source, max(count, 1)) for source, count in wanted]
     rows = [map(_carried_of(task), part) for task, part in zip(tasks.parts, parts, strict=True)]
-    chosen = list(itertools.islice(mixture.interleave(rows), offset, end))
+    chosen = list(itertools.islice(sources.interleave(rows), offset, end))
     if not chosen:
         raise UsageError(f"Offset {offset:,}: the mixture has no rows behind it.")
     return datasets.Dataset.from_list(chosen)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import itertools
 import sys
 from collections.abc import Iterator, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
@@ -90,16 +89,19 @@ def prompts(
         >>> rows[0]["answer"]
         '0'
     """
-    mixture = Mixture.of(task)
-    if not mixture.is_single:
-        made_one = functools.partial(
-            prompts, split=split, rows=rows, preset=preset, shots=shots, system=system,
-            solutions=solutions,
-        )  # fmt: skip
-        tasks = mixture.map(lambda one: askable_task(one)[0])
-        return mixed_prompts(mixture, tasks, limit, offset, made_one)
-    asked_rows = open_rows(mixture.parts[0], split, limit, offset=offset, preset=preset, rows=rows)
-    conversation = asked_rows.conversation(shots, system, solutions)
+    sources = Mixture.of(task).map(askable)
+
+    def open_part(source: Askable, limit: int | None, offset: int = 0) -> datasets.Dataset:
+        opened = open_rows(source, split, limit, offset=offset, preset=preset, rows=rows)
+        return _with_prompts(opened, opened.conversation(shots, system, solutions))
+
+    if sources.is_single:
+        return open_part(sources.parts[0], limit, offset)
+    return mixed_prompts(sources, limit, offset, open_part)
+
+
+def _with_prompts(asked_rows: AskedRows, conversation: Conversation) -> datasets.Dataset:
+    """Rows of a task with their prompts and answers."""
     made, opened = asked_rows.task, asked_rows.with_datasets()
     columns = opened.column_names
     texts = opened[TEXT] if TEXT in columns else [None] * len(opened)
@@ -110,6 +112,13 @@ def prompts(
         "answer", [made.answer.format_answer(label) for label in opened[LABEL]]
     )
     return opened.select_columns(["id", "prompt", "answer", *columns[1:]])
+
+
+class Askable(NamedTuple):
+    """A task whose rows can be prompts, and the dataset whose directory was given, if any."""
+
+    task: Task
+    dataset: DatasetDirectory | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -209,11 +218,9 @@ class AskedRows:
 
     def _asked(self) -> pa.Table:
         """The rows that are drawn for a task, of which there is a limit."""
-        return self._drawn(self.split, self._end or 1).slice(self.offset)
-
-    def _drawn(self, split: str, count: int) -> pa.Table:
         assert self.plan is not None
-        return _first_rows(self.task, self.plan, split, count)
+        drawn = _first_rows(self.task, self.plan, self.split, self._end or 1)
+        return drawn.slice(self.offset)
 
 
 def _first_rows(task: Task, plan: Plan, split: str, count: int) -> pa.Table:
@@ -273,7 +280,7 @@ def _split_of_examples(task: Task, shots: int) -> str:
 
 
 def open_rows(
-    task: Source,
+    source: Askable,
     split: str,
     limit: int | None,
     *,
@@ -284,14 +291,14 @@ def open_rows(
     """The rows of a task or directory that can be prompts; arguments as in `prompts`.
 
     Raises:
-        UsageError: an unknown name, a number that is not allowed, or sizes beside a directory.
+        UsageError: an unknown split, a number that is not allowed, or sizes beside a directory.
     """
-    made, dataset = askable_task(task)
+    made, dataset = source
     if dataset is not None:
         if rows or preset != "paper":
             raise UsageError(
-                f"rows={rows!r}, preset={preset!r}: {str(task)!r} is a dataset directory and has "
-                "its own sizes; leave them out."
+                f"rows={rows!r}, preset={preset!r}: {str(dataset.path)!r} is a dataset directory "
+                "and has its own sizes; leave them out."
             )
         return AskedRows(made, split, limit, offset, dataset, None)
     made.split(split)
@@ -301,8 +308,8 @@ def open_rows(
     return AskedRows(made, split, limit, offset, dataset, plan)
 
 
-def askable_task(task: Source) -> tuple[Task, DatasetDirectory | None]:
-    """A task whose rows can be prompts, and its dataset if `task` is a directory.
+def askable(task: Source) -> Askable:
+    """The task of a name or a dataset directory, whose rows can be prompts.
 
     Raises:
         UsageError: neither a task nor a dataset, or a task without a single right answer.
@@ -318,7 +325,7 @@ def askable_task(task: Source) -> tuple[Task, DatasetDirectory | None]:
         dataset = DatasetDirectory.open(Path(task))
         made = dataset.make_task()
     check_askable(made)
-    return made, dataset
+    return Askable(made, dataset)
 
 
 def check_askable(task: Task) -> None:

@@ -13,7 +13,7 @@ from synthbench.checks import check_name
 from synthbench.errors import UsageError
 from synthbench.evaluation.chat_replies import is_truncated
 from synthbench.llm.mixtures import ROW, TASK, carried_row
-from synthbench.llm.prompts import askable_task
+from synthbench.llm.prompts import askable
 from synthbench.llm.scoring import checked_completions, is_scalar, reward_of
 from synthbench.tasks.base import Task
 from synthbench.tasks.mixture import Mixture, Sources
@@ -99,7 +99,7 @@ def trl_reward(task: Sources, *, end_tokens: int | Sequence[int] = ()) -> Reward
         [1.0, 0.0]
     """
     ends = (end_tokens,) if isinstance(end_tokens, int) else end_tokens
-    return Reward([askable_task(one)[0] for one in Mixture.of(task).parts], ends)
+    return Reward([askable(one).task for one in Mixture.of(task).parts], ends)
 
 
 def truncations(

@@ -14,7 +14,7 @@ from synthbench.evaluation.evaluate import evaluate as evaluate_rows
 from synthbench.evaluation.final_answer import score_answer
 from synthbench.evaluation.report import Report
 from synthbench.evaluation.rows import NO_ROW, cannot_be_judged, data_first
-from synthbench.llm.prompts import askable_task, check_askable
+from synthbench.llm.prompts import askable, check_askable
 from synthbench.tasks.base import Task
 from synthbench.tasks.numeric import is_number, plain_value
 from synthbench.text.lines import short
@@ -57,7 +57,7 @@ def score(
         >>> llm.score("parity", row, "7 or 2")
         0.0
     """
-    made, _ = askable_task(task)
+    made = askable(task).task
     return reward_of(made, row, completion, truncated=truncated)
 
 
@@ -100,7 +100,7 @@ def evaluate(
     """
     is_directory = isinstance(data, str | PathLike)
     if task is not None:
-        task, _ = askable_task(task)
+        task = askable(task).task
     elif is_directory:
         task = DatasetDirectory.open(data).make_task()
         check_askable(task)

@@ -7,7 +7,7 @@ from typing import Any
 from synthbench.checks import check_whole_number
 from synthbench.errors import UsageError
 from synthbench.llm.mixtures import check_mixable
-from synthbench.llm.prompts import askable_task, why_not_text
+from synthbench.llm.prompts import askable, why_not_text
 from synthbench.streaming.seeded_row import seeded_row
 from synthbench.tasks.base import Task
 from synthbench.tasks.mixture import Mixture, Sources
@@ -23,7 +23,7 @@ def text_tasks(task: Sources, split: str) -> Mixture[Task]:
     Raises:
         UsageError: an unknown name, or a task whose rows are not texts with one right answer.
     """
-    tasks = Mixture.of(task).map(lambda one: askable_task(one)[0])
+    tasks = Mixture.of(task).map(lambda one: askable(one).task)
     for one in tasks.parts:
         if (reason := why_not_text(one)) is not None:
             raise UsageError(f"Task {one.name!r} cannot be asked as text: {reason}.")

@@ -8,7 +8,7 @@ from typing import Any
 
 from synthbench.arguments import checked
 from synthbench.errors import UsageError
-from synthbench.llm.prompts import askable_task
+from synthbench.llm.prompts import askable
 from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.worked import solution
 
@@ -39,7 +39,7 @@ def worked_solution(task: str | Task | PathLike[str], row: Mapping[str, Any]) ->
         [SM 8 3 ]: 8 + 3 = 11, and its last digit is 1.
         Answer: 1
     """
-    made, _ = askable_task(task)
+    made = askable(task).task
     if LABEL not in row:
         raise UsageError(f"The row has no label; it has {', '.join(map(str, row)) or 'none'}.")
     return solution(made, row)

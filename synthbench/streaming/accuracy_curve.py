@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from synthbench.checks import check_whole_number
 from synthbench.errors import UsageError, unknown_name
-from synthbench.evaluation.scores import Score, score_of, scores_by
+from synthbench.evaluation.scores import Score, by_value, score_of, score_table, scores_by
 from synthbench.sampling.blocks import KeyedRows
 from synthbench.streaming.rounds import Rounds
 from synthbench.streaming.token_batches import checked_device, chosen_form, placed
@@ -49,18 +49,14 @@ class Curve(Score):
 
     def to_dict(self) -> dict[str, Any]:
         """The scores as JSON values."""
-        by = {str(value): score.to_dict() for value, score in self.by.items()}
         counts = {"drawn": self.drawn, "unparsed": self.unparsed}
+        by = by_value(self.by)
         return {**super().to_dict(), **counts, "column": self.column, "by": by}
 
     def __repr__(self) -> str:
         return render(self._table())
 
     def _table(self) -> Table:
-        head = [self.column or "rows", "rows"]
-        for name in self.metrics:
-            head += [name, "95% interval"] if name in self.intervals else [name]
-        lines = [*self.by.items(), ("all", self)]
         asked = f"{self.rows:,} distinct rows were asked"
         if self.rows < self.drawn:
             asked += f" of {self.drawn:,} drawn; no row was asked twice"
@@ -69,18 +65,7 @@ class Curve(Score):
             notes.append(
                 f"{self.unparsed:,} of {self.rows:,} predictions cannot be read and count as wrong."
             )
-        cells = [[str(value), *_cells(score, self)] for value, score in lines]
-        return Table(head, cells, right=range(1, len(head)), notes=notes)
-
-
-def _cells(score: Score, whole: Score) -> list[str]:
-    cells = [f"{score.rows:,}"]
-    for name, mean in score.metrics.items():
-        cells.append(f"{mean:.4f}")
-        if name in whole.intervals:
-            low, high = score.intervals[name]
-            cells.append(f"{low:.4f} to {high:.4f}")
-    return cells
+        return score_table(self, {self.column or "rows": {**self.by, "all": self}}, notes=notes)
 
 
 def curve(

@@ -77,16 +77,18 @@ def register(task: type[Task]) -> type[Task]:
     check_class(task)
     for chosen in ({}, *task.levels.values()):
         for variant in task.variants:
-            check_task(_made(task, variant, chosen))
+            _make(task, variant, chosen)
     if task.name in _OWN or _registered.get(task.name, task) is not task:
         raise UsageError(f"A task named {task.name!r} exists already; choose another name.")
     _registered[task.name] = task
     return task
 
 
-def _made(cls: type[Task], variant: str | None, parameters: Any, seed: int = 0) -> Task:
-    """A task of another package that can be told from others."""
+def _make(cls: type[Task], variant: str | None, parameters: Any, seed: int = 0) -> Task:
+    """A task of a class; of another package's class it is checked."""
     task = cls(variant, parameters, seed)
+    if cls.name in _OWN:
+        return task
     try:
         hash(task)
         json.dumps(task.parameters.to_dict(), allow_nan=False)
@@ -95,6 +97,7 @@ def _made(cls: type[Task], variant: str | None, parameters: Any, seed: int = 0) 
             f"parameters_type of {cls.name} must be a frozen dataclass of numbers, texts and "
             f"tuples of these: {error}."
         ) from error
+    check_task(task)
     return task
 
 
@@ -207,7 +210,7 @@ def task(
     if source_dir is not None and not issubclass(chosen, ImageTask):
         raise UsageError(f"source_dir={source_dir!r}: {name} has no images; leave it out.")
     with use_source_dir(source_dir):
-        return task_from(name, variant, {**level_parameters(chosen, level), **parameters}, seed)
+        return _make(chosen, variant, {**level_parameters(chosen, level), **parameters}, seed)
 
 
 def task_from(
@@ -217,12 +220,7 @@ def task_from(
     seed: int = 0,
 ) -> Task:
     """The task of choices that are data, as a manifest or a study has them; raises as `task`."""
-    chosen = task_class(name)
-    if name in _OWN:
-        return chosen(variant, parameters, seed)
-    made = _made(chosen, variant, parameters, seed)
-    check_task(made)
-    return made
+    return _make(task_class(name), variant, parameters, seed)
 
 
 def level_parameters(chosen: type[Task], level: str | None) -> Mapping[str, Any]:
@@ -251,7 +249,7 @@ def changed(
     }
     # Source images are searched for where they were.
     with use_source_dir(getattr(given, "source_dirs", None)):
-        return task_from(given.name, given.variant, chosen, given.seed)
+        return _make(type(given), given.variant, chosen, given.seed)
 
 
 def as_task(task_or_name: str | Task) -> Task:
@@ -297,7 +295,7 @@ def as_tasks(given: str | Task | Sequence[Task]) -> tuple[Task, ...]:
     if len(set(names)) < len(names):
         raise UsageError(f"Variants {', '.join(names)!r}: a name is repeated.")
     for one in tasks[1:]:
-        if task_from(first.name, one.variant, first.parameters, first.seed) != one:
+        if _make(type(first), one.variant, first.parameters, first.seed) != one:
             raise UsageError(
                 f"{one!r} cannot be in one dataset with {first!r}: only variants may differ."
             )
