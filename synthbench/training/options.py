@@ -27,6 +27,20 @@ def check_sizes(least: int = 1, **sizes: object) -> None:
         check_whole_number(name, size, least)
 
 
+def check_heads(d_model: int, num_heads: int) -> None:
+    """Check that heads divide a state.
+
+    Raises:
+        ParameterError: they do not.
+        UsageError: one of them is not a whole number from 1.
+    """
+    check_sizes(d_model=d_model, num_heads=num_heads)
+    if d_model % num_heads:
+        raise ParameterError(
+            f"{num_heads} heads for d_model {d_model}: allowed are the divisors of d_model."
+        )
+
+
 def check_chances(**chances: float) -> None:
     """Check that chances of dropout, named by their option, are from 0 to below 1.
 

@@ -21,7 +21,7 @@ from torch.nn import functional
 
 from synthbench.errors import ParameterError
 from synthbench.training.layers.positions import Relative
-from synthbench.training.options import check_chances, check_names, check_sizes
+from synthbench.training.options import check_chances, check_heads, check_names
 
 INNER_POSITIONS = ("none", "rotary", "alibi", "relative")
 
@@ -121,20 +121,6 @@ class SelfAttention(nn.Module):
         if lengths is None:
             return None
         return (torch.arange(width, device=device) < lengths[:, None])[:, None, None]
-
-
-def check_heads(d_model: int, num_heads: int) -> None:
-    """Check that heads divide a state.
-
-    Raises:
-        ParameterError: they do not.
-        UsageError: one of them is not a whole number from 1.
-    """
-    check_sizes(d_model=d_model, num_heads=num_heads)
-    if d_model % num_heads:
-        raise ParameterError(
-            f"{num_heads} heads for d_model {d_model}: allowed are the divisors of d_model."
-        )
 
 
 def rotary_angles(positions: Tensor, size: int) -> Tensor:

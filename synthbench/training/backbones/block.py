@@ -17,12 +17,12 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from torch import Tensor, nn
-from torch.nn import functional
 
 from synthbench.errors import ParameterError
 from synthbench.training.backbones.embedding import Embedding, OneHot
 from synthbench.training.backbones.states import States
 from synthbench.training.layers.dropout import Dropout
+from synthbench.training.layers.mlp import MLP
 from synthbench.training.options import check_names, check_sizes
 
 if TYPE_CHECKING:
@@ -30,46 +30,11 @@ if TYPE_CHECKING:
 
 ORDERS = ("pre", "post", "sandwich", "bare")
 NORMS: dict[str, Callable[[int], nn.Module]] = {"layer": nn.LayerNorm, "rms": nn.RMSNorm}
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "relu": functional.relu,
-    "gelu": functional.gelu,
-    "gated-gelu": functional.gelu,
-}
 
 #: What a mixer may read beside the states, if its `reads` names it; see `Mixers.forward`.
 CONTEXT = ("inputs", "lengths", "positions")
 #: Makes a mixer for states of a size; the first may be given a `d_input`.
 MakeMixer = Callable[..., nn.Module]
-
-
-class MLP(nn.Module):
-    """y = V f(W x), or with `gated-gelu` V (gelu(W x) ⊙ W' x); each map has a bias.
-
-    Source: Vaswani et al., NeurIPS 2017, section 3.3; gated: Shazeer, GLU variants improve
-    Transformer, 2020, section 2.
-
-    Args:
-        d_model: size of a state.
-        hidden: size of the hidden layer.
-        activation: `relu`, `gelu` or `gated-gelu`.
-    """
-
-    def __init__(self, d_model: int, hidden: int, activation: str = "gelu") -> None:
-        super().__init__()
-        check_sizes(d_model=d_model, hidden=hidden)
-        check_names(activation=(activation, tuple(ACTIVATIONS)))
-        self.activation = ACTIVATIONS[activation]
-        self.inner = nn.Linear(d_model, hidden)
-        self.gate = nn.Linear(d_model, hidden) if activation == "gated-gelu" else None
-        self.outer = nn.Linear(hidden, d_model)
-
-    def forward(self, states: Tensor) -> Tensor:
-        """`(..., d_model)` to `(..., d_model)`."""
-        hidden = self.activation(self.inner(states))
-        if self.gate is not None:
-            hidden = hidden * self.gate(states)
-        output: Tensor = self.outer(hidden)
-        return output
 
 
 class Residual(nn.Module):

@@ -19,10 +19,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from synthbench.training.backbones.attention import check_heads
 from synthbench.training.backbones.convolution import Convolution
 from synthbench.training.backbones.diagonal import EIGENVALUES
-from synthbench.training.options import check_names, check_sizes
+from synthbench.training.options import check_heads, check_names, check_sizes
 
 #: Steps that `delta_rule` takes at once; 16 to 64 are about as fast.
 _CHUNK = 32

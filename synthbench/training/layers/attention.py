@@ -12,7 +12,7 @@ from synthbench.training.layers import normalisation as weigh
 from synthbench.training.layers.dropout import Dropout
 from synthbench.training.layers.positions import Direction, Relative
 from synthbench.training.models.output import Record
-from synthbench.training.options import check_names, check_sizes
+from synthbench.training.options import check_heads, check_names
 
 NORMALISATIONS = (
     "softmax",
@@ -78,7 +78,7 @@ class Attention(nn.Module):
         output_bias: bool = True,
     ) -> None:
         super().__init__()
-        check_sizes(d_model=d_model, num_heads=num_heads)
+        check_heads(d_model, num_heads)
         check_names(
             attention=(normalisation, NORMALISATIONS),
             spread=(spread, weigh.SPREADS),
@@ -88,10 +88,6 @@ class Attention(nn.Module):
             raise ParameterError(
                 f"Position {position!r} with geometric attention, which has its own: allowed is "
                 "none."
-            )
-        if d_model % num_heads:
-            raise ParameterError(
-                f"{num_heads} heads for d_model {d_model}: allowed are the divisors of d_model."
             )
         if temperature is not None and not 0 < temperature < math.inf:
             raise ParameterError(f"Temperature {temperature}: allowed are numbers above 0.")

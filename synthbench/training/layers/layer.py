@@ -10,28 +10,13 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from synthbench.training.layers.attention import Attention, states_at
 from synthbench.training.layers.dropout import Dropout
+from synthbench.training.layers.mlp import MLP
 from synthbench.training.layers.normalisation import Nearest
 from synthbench.training.models.output import Record
 from synthbench.training.options import check_names
-
-
-class FeedForward(nn.Module):
-    """Two linear maps with a ReLU between them (NDR, eq. 5)."""
-
-    def __init__(self, d_model: int, d_hidden: int, dropout: float) -> None:
-        super().__init__()
-        self.inner = nn.Linear(d_model, d_hidden)
-        self.outer = nn.Linear(d_hidden, d_model)
-        self.dropout = Dropout(dropout)
-
-    def forward(self, states: Tensor) -> Tensor:
-        """`(..., d_model)` to `(..., d_model)`."""
-        output: Tensor = self.outer(self.dropout(functional.relu(self.inner(states))))
-        return output
 
 
 class Layer(nn.Module):
@@ -71,13 +56,13 @@ class Layer(nn.Module):
         check_names(feedforward_norm=(feedforward_norm, tuple(norms)))
         self.attention = attention
         self.attention_norm = nn.LayerNorm(d_model) if attention_norm else nn.Identity()
-        self.feedforward = FeedForward(d_model, d_ff, dropout)
+        self.feedforward = MLP(d_model, d_ff, "relu", dropout)
         self.feedforward_norm = norms[feedforward_norm]
         self.dropout = Dropout(dropout)
         self.gate_drop = gate_drop
-        self.gate: FeedForward | None = None
+        self.gate: MLP | None = None
         if copy_gate:
-            self.gate = FeedForward(d_model, d_model, dropout)
+            self.gate = MLP(d_model, d_model, "relu", dropout)
             # At first the gate is nearly closed and nothing is updated (NDR, section 2.1).
             nn.init.constant_(self.gate.outer.bias, -3.0)
 

@@ -9,10 +9,11 @@ from torch.nn import functional as F  # noqa: N812
 
 from synthbench.errors import UsageError
 from synthbench.tasks.registry import task as make_task
-from synthbench.training.backbones.block import MLP, MixerBlock, Mixers
+from synthbench.training.backbones.block import MixerBlock, Mixers
 from synthbench.training.backbones.elman import Elman
 from synthbench.training.backbones.embedding import Embedding, OneHot
 from synthbench.training.forms import form_of
+from synthbench.training.layers.mlp import MLP
 from synthbench.training.layers.positions import sinusoidal
 from synthbench.training.models import build
 
