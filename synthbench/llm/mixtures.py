@@ -19,26 +19,24 @@ from synthbench.text.lines import short
 if TYPE_CHECKING:
     import datasets
 
-    from synthbench.llm.prompts import Askable
-
 #: Columns for programs that know nothing of synthbench: the task, as `task_spec` writes it, and the
 #: row's columns as JSON.
 TASK, ROW = "task", "row"
 
 
 def mixed_prompts(
-    sources: Mixture[Askable],
+    tasks: Mixture[Task],
     limit: int | None,
     offset: int,
-    prompts: Callable[[Askable, int | None], datasets.Dataset],
+    prompts: Callable[[int, int | None], datasets.Dataset],
 ) -> datasets.Dataset:
     """Prompts of several tasks, which take turns.
 
     Args:
-        sources: the tasks, and their datasets if directories were given.
+        tasks: the tasks.
         limit: how many rows; None for as many as give the weights exactly.
         offset: how many rows before them are left out.
-        prompts: makes the prompts of a part, all of them or a number of them.
+        prompts: makes the prompts of a part by its number, all of them or so many.
 
     Returns:
         `id`, `prompt`, `answer`, `task` and `row`.
@@ -48,23 +46,21 @@ def mixed_prompts(
     """
     import datasets
 
-    tasks = sources.map(lambda source: source.task)
     check_mixable(tasks)
     check_whole_number("Offset", offset, least=0, most=sys.maxsize)
     if limit is None:
-        parts = [prompts(source, None) for source in sources.parts]
+        parts = [prompts(part, None) for part in range(len(tasks.parts))]
         sizes = [len(part) for part in parts]
-        if not (end := sources.whole_rows(sizes)):
+        if not (end := tasks.whole_rows(sizes)):
             raise UsageError(
                 f"{' and '.join(f'{one:,}' for one in sizes)} rows are too few for the weights "
-                f"{', '.join(map(str, sources.weights))}."
+                f"{', '.join(map(str, tasks.weights))}."
             )
     else:
         end = offset + check_whole_number("Limit", limit, least=1, most=sys.maxsize)
-        wanted = zip(sources.parts, sources.counts(end), strict=True)
-        parts = [prompts(source, max(count, 1)) for source, count in wanted]
+        parts = [prompts(part, max(count, 1)) for part, count in enumerate(tasks.counts(end))]
     rows = [map(_carried_of(task), part) for task, part in zip(tasks.parts, parts, strict=True)]
-    chosen = list(itertools.islice(sources.interleave(rows), offset, end))
+    chosen = list(itertools.islice(tasks.interleave(rows), offset, end))
     if not chosen:
         raise UsageError(f"Offset {offset:,}: the mixture has no rows behind it.")
     return datasets.Dataset.from_list(chosen)

@@ -91,13 +91,14 @@ def prompts(
     """
     sources = Mixture.of(task).map(askable)
 
-    def open_part(source: Askable, limit: int | None, offset: int = 0) -> datasets.Dataset:
+    def open_part(part: int, limit: int | None, offset: int = 0) -> datasets.Dataset:
+        source = sources.parts[part]
         opened = open_rows(source, split, limit, offset=offset, preset=preset, rows=rows)
         return _with_prompts(opened, opened.conversation(shots, system, solutions))
 
     if sources.is_single:
-        return open_part(sources.parts[0], limit, offset)
-    return mixed_prompts(sources, limit, offset, open_part)
+        return open_part(0, limit, offset)
+    return mixed_prompts(sources.map(lambda one: one.task), limit, offset, open_part)
 
 
 def _with_prompts(asked_rows: AskedRows, conversation: Conversation) -> datasets.Dataset:
@@ -219,8 +220,7 @@ class AskedRows:
     def _asked(self) -> pa.Table:
         """The rows that are drawn for a task, of which there is a limit."""
         assert self.plan is not None
-        drawn = _first_rows(self.task, self.plan, self.split, self._end or 1)
-        return drawn.slice(self.offset)
+        return _first_rows(self.task, self.plan, self.split, self._end or 1).slice(self.offset)
 
 
 def _first_rows(task: Task, plan: Plan, split: str, count: int) -> pa.Table:
