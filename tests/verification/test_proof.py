@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from synthbench.tasks.base import Block
 from synthbench.tasks.listops.task import ListOps
 from synthbench.tasks.registry import task as make_task
 from synthbench.tasks.registry import task_class
@@ -164,3 +165,21 @@ def test_a_missing_value_is_left_to_the_solver():
     task, rows = make_task("listops"), rows_of("listops", "default")
     spoiled = [{**row, "label": None} if not n else row for n, row in enumerate(rows.to_pylist())]
     assert not prove(task, pa.Table.from_pylist(spoiled, schema=rows.schema)).any()
+
+
+def test_rows_of_mqar_are_proved_only_if_the_solver_reads_them():
+    task = make_task("mqar", vocabulary=16, length=8, pairs=2, test_lengths=(16,), test_pairs=(2,))
+    random, words = np.random.default_rng(0), np.array(["k1", "k2", "k3", "v1", "v2", "blank"])
+    rows = []
+    for _ in range(3_000):
+        tokens = words[random.integers(0, [3, 6, 3, 6, 6, 6, 6, 6])].tolist()
+        tokens[1:4:2], pairs = [f"v{random.integers(1, 3)}"] * 2, int(random.integers(1, 3))
+        values = dict(zip(tokens[: 2 * pairs : 2], tokens[1 : 2 * pairs : 2], strict=True))
+        label = ["_"] * 2 * pairs + [values.get(word, "_") for word in tokens[2 * pairs :]]
+        row = {"id": "", "text": " ".join(tokens), "label": " ".join(label)}
+        rows.append({**row, "pairs": pairs, "length": 8})
+    table = pa.Table.from_pylist(rows, schema=rows_of("mqar", "default").schema)
+    (batch,) = table.combine_chunks().to_batches()
+    found = proved(task, Block({"tokens": task.vocabulary.encode(batch.column("text"))}), batch)
+    assert found.tolist() == [is_right(task, row) for row in rows]
+    assert 20 < found.sum() < 2_000
