@@ -18,9 +18,9 @@ from tests.streaming.test_stream import REFUSED
 __all__ = ["short_rounds"]  # a fixture of every test here
 
 
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("source", SOURCES[::2])
 def test_a_rank_reads_the_rows_that_tokens_gives_it(source):
-    for world_size, size in ((1, 70), (2, 16), (3, 30)):
+    for world_size, size in ((2, 16), (3, 30)):
         for rank in range(world_size):
             options = {"form": "causal-lm", "rank": rank, "world_size": world_size}
             share = synthbench.tokens(source, batch_size=size, **options)
