@@ -224,7 +224,11 @@ def task_from(
 
 
 def level_parameters(chosen: type[Task], level: str | None) -> Mapping[str, Any]:
-    """The parameters that a level stands for; none without a level."""
+    """The parameters of a level; empty without a level.
+
+    Raises:
+        UsageError: an unknown level, or a task without levels.
+    """
     if level is None:
         return {}
     if not chosen.levels:

@@ -15,7 +15,11 @@ from synthbench.tasks.trees.nesting import Nesting
 
 
 def prove_rows(task: Arithmetic, block: Block, rows: Mapping[str, pa.Array]) -> NDArray[np.bool_]:
-    """Compute True for every right row, bool `(rows,)`."""
+    """Compute True for every right row, bool `(rows,)`.
+
+    Raises:
+        ValueError: a row without the form of the task, which the solver must look at.
+    """
     nesting, modulus = Nesting.read(block["tokens"], task.tokens), task.parameters.modulus
     is_operator = np.isin(nesting.tokens, [IDS[operator] for operator in OPERATORS])
     if is_operator[nesting.roots].any():

@@ -19,7 +19,11 @@ from synthbench.tasks.tokens import pad
 def prove_rows(
     task: CompositionalTableLookup, block: Block, rows: Mapping[str, pa.Array]
 ) -> NDArray[np.bool_]:
-    """Compute True for every right row, bool `(rows,)`."""
+    """Compute True for every right row, bool `(rows,)`.
+
+    Raises:
+        ValueError: a row without the form of the task, which the solver must look at.
+    """
     start, functions = block["tokens"][:, :1], block["tokens"][:, 1:]
     lengths, words = unwrap(rows["steps"], "steps")
     steps = pad(task.vocabulary.ids_of(words), lengths, least=functions.shape[1])

@@ -16,7 +16,11 @@ from synthbench.tasks.numeric import unnest, unwrap
 
 
 def prove_rows(task: GridCount, block: Block, rows: Mapping[str, pa.Array]) -> NDArray[np.bool_]:
-    """Compute True for every right row, bool `(rows,)`."""
+    """Compute True for every right row, bool `(rows,)`.
+
+    Raises:
+        ValueError: a row without the form of the task, which the solver must look at.
+    """
     cells = block["cells"]  # colours plus 1, or 0 beyond a grid
     heights, _ = unwrap(rows["grid"], "grid")
     label_heights, label_lines = unwrap(rows["label"], "label")

@@ -19,7 +19,11 @@ Numbers = NDArray[np.int32]
 
 
 def prove_rows(task: ListOps, block: Block, rows: Mapping[str, pa.Array]) -> NDArray[np.bool_]:
-    """Compute True for every right row, bool `(rows,)`."""
+    """Compute True for every right row, bool `(rows,)`.
+
+    Raises:
+        ValueError: a row without the form of the task, which the solver must look at.
+    """
     nesting = Nesting.read(block["tokens"], task.tokens)
     if block["tokens"].shape[1] >= 1 << _BITS:
         raise ValueError("a row is too long")

@@ -18,7 +18,11 @@ from synthbench.tasks.state_tracking.task import StateTracking
 def prove_rows(
     task: StateTracking, block: Block, rows: Mapping[str, pa.Array]
 ) -> NDArray[np.bool_]:
-    """Compute True for every right row, bool `(rows,)`."""
+    """Compute True for every right row, bool `(rows,)`.
+
+    Raises:
+        ValueError: a row without the form of the task, which the solver must look at.
+    """
     elements, label = block["tokens"], task.vocabulary.encode(rows["label"])
     if label.shape != elements.shape:
         raise ValueError("a label does not have as many elements as its row")
