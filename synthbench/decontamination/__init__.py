@@ -1,1 +1,1 @@
-"""Corpora without held-out rows: which texts hold one, and files without their documents."""
+"""Corpora without held-out rows: which texts hold a row, and files without their documents."""

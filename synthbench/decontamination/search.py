@@ -162,8 +162,8 @@ class Search:
     def _candidates(self, one: TextTask, stretch: Stretch) -> Iterable[str]:
         """The texts of possible rows with enough tokens.
 
-        If a text is not a row, a sign at either end may belong to the text around it, and so may a
-        number and a sign before it, as in `1) ( 3 )` or `7 - ( 3 )`.
+        A sign at either end may belong to the text around a row, and so may a number and a sign
+        before it, as in `1) ( 3 )` or `Question 7 - 3 + 1`.
         """
         for first, end in one.row_spans(stretch.words):
             row = stretch.words[first:end]
@@ -175,8 +175,8 @@ class Search:
             signs = 0 if row[0].isalnum() else sum(1 for _ in _same(row))  # as of ## headings
             starts = {0, min(signs, 1), signs, 2 * (row[0].isdigit() and row[1] in _MARKS)}
             ends = {len(row), len(row) - (not row[-1].isalnum())}
-            if len(starts) + len(ends) > 2 and not _is_row(one, text):
-                for start, stop in itertools.product(sorted(starts), sorted(ends)):
+            for start, stop in itertools.product(sorted(starts), sorted(ends)):
+                if stop - start < len(row):
                     yield one.separator.join(row[start:stop])
 
 

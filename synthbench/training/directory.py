@@ -2,7 +2,7 @@
 
 run.json        the command; a run of another command is refused
 metrics.jsonl   measurements of training, and in some lines of the watched splits
-checkpoint.pt   all that is needed to go on from the last look at the watched splits
+checkpoint.pt   all that is needed to go on, saved at evaluations and when a run is stopped
 model.pt        the chosen parameters of a finished run
 result.json     the result of a finished run
 """
