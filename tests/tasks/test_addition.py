@@ -14,7 +14,8 @@ from synthbench.auditing.variant import audit_spec_of
 from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
 from synthbench.tasks.addition import digits
-from synthbench.tasks.addition.task import Addition, numbers
+from synthbench.tasks.addition.ids import numbers
+from synthbench.tasks.addition.task import Addition
 from synthbench.tasks.describe import draw_row
 from synthbench.tasks.forms import form_of
 from synthbench.tasks.row_ids import are_held_out, fingerprints

@@ -8,7 +8,8 @@ import numpy as np
 
 from synthbench.tasks.addition import digits
 from synthbench.tasks.addition.digits import Digits
-from synthbench.tasks.addition.task import Addition, numbers
+from synthbench.tasks.addition.ids import numbers
+from synthbench.tasks.addition.task import Addition
 from synthbench.tasks.audit_spec import AuditSpec, Columns, Levels, Shortcut, Values, fixed
 from synthbench.tasks.audit_spec import numbers as values
 

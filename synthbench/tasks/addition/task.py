@@ -34,6 +34,17 @@ from synthbench.errors import ParameterError
 from synthbench.seeding import Draws, hash_rows, mix
 from synthbench.tasks.addition import digits, solver
 from synthbench.tasks.addition.digits import Digits
+from synthbench.tasks.addition.ids import (
+    EQUALS,
+    PLUS,
+    TIMES,
+    Ids,
+    all_equal,
+    numbers,
+    signs,
+    small_numbers,
+    written,
+)
 from synthbench.tasks.addition.written import WrittenNumber, WrittenRow
 from synthbench.tasks.arrow import numpy_array
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split, TextTask, parameter
@@ -41,9 +52,6 @@ from synthbench.tasks.column import Column
 from synthbench.tasks.features import value
 from synthbench.tasks.tokens import packed
 
-Ids = NDArray[np.uint8]
-#: The ids of the tokens: the digit d has the id d + 1.
-_PLUS, _TIMES, _EQUALS = 11, 12, 13
 #: The number of a bucket is `digits of a * _BUCKET + digits of b`.
 _BUCKET = 1_000
 _HALF = np.uint64(32)
@@ -168,15 +176,15 @@ class Addition(TextTask):
 
     def _joined(self, a: Digits, length_a: Digits, b: Digits, length_b: Digits) -> Ids:
         """The ids of rows with these numbers, in so many digits each."""
-        sign = _PLUS if self.variant == "addition" else _TIMES
+        sign = PLUS if self.variant == "addition" else TIMES
         column = np.ones((len(a), 1), np.uint8)
-        parts = [_written(a, length_a), sign * column, _written(b, length_b), _EQUALS * column]
+        parts = [written(a, length_a), sign * column, written(b, length_b), EQUALS * column]
         ids = packed(np.hstack(parts))
         width = np.count_nonzero(ids, axis=1).max(initial=1)
         return ids[:, :width].astype(np.uint8, copy=False)
 
     def render(self, block: Block) -> dict[str, Any]:
-        a, b = _small_numbers(block["tokens"])
+        a, b = small_numbers(block["tokens"])
         combine = digits.sum_digits if self.variant == "addition" else digits.product_digits
         lengths = digits.lengths(a), digits.lengths(b)
         label = self.answers(combine(a, b), *lengths)
@@ -193,7 +201,7 @@ class Addition(TextTask):
         length: Digits = digits.lengths(result)
         if self.parameters.zero_padding:
             length = self._most_digits(digits_a, digits_b)
-        ids = _written(result, length)
+        ids = written(result, length)
         return ids[:, ::-1] if self.parameters.order == "reversed" else ids
 
     def _most_digits(self, digits_a: Digits, digits_b: Digits) -> Digits:
@@ -217,7 +225,7 @@ class Addition(TextTask):
         if self.parameters.order != "reversed":
             return None
         tokens, places = block["tokens"], np.arange(block["tokens"].shape[1])
-        sign, equals = (one[:, None] for one in _signs(tokens))
+        sign, equals = (one[:, None] for one in signs(tokens))
         weight = np.where(places < sign, sign, equals) - 1 - places
         start = self._starts(block)[:, None]
         return np.where(tokens == 0, 0, start + np.where(tokens > 10, 0, 1 + weight))
@@ -250,16 +258,24 @@ class Addition(TextTask):
         """The ids without zeros in front of the numbers, whatever the order of the answer."""
         if not self._pads_numbers:
             return block["tokens"]
-        a, b = _small_numbers(block["tokens"])
+        a, b = small_numbers(block["tokens"])
         return self._joined(a, digits.lengths(a), b, digits.lengths(b))
 
     def problem(self, block: Block) -> NDArray[np.uint64]:
         """A hash of both numbers, whatever their order."""
-        a, b = (
-            hash_rows(packed(_written(one, digits.lengths(one))).astype(np.uint8, copy=False))
-            for one in _small_numbers(block["tokens"])
-        )
+        a, b = map(hash_rows, self._number_ids(block["tokens"]))
         return mix(a + b)
+
+    def _number_ids(self, tokens: Ids) -> tuple[Ids, Ids]:
+        """The ids of both numbers without zeros in front, padded with 0 on the right."""
+        sign, equals = signs(tokens)
+        if not self._pads_numbers and all_equal(sign) and all_equal(equals):
+            return tokens[:, : sign[0]], tokens[:, sign[0] + 1 : equals[0]]
+        a, b = (
+            packed(written(number, digits.lengths(number))).astype(np.uint8, copy=False)
+            for number in small_numbers(tokens)
+        )
+        return a, b
 
     def parse(self, columns: Mapping[str, pa.Array]) -> Block:
         tokens = self.vocabulary.encode(columns["text"]).astype(np.uint8)
@@ -299,49 +315,3 @@ def _before_digits(words: Sequence[str], end: int) -> int:
     while end and words[end - 1].isdigit():
         end -= 1
     return end
-
-
-def _signs(tokens: Ids) -> tuple[Digits, Digits]:
-    """Where the sign between the numbers and the = stand, `(rows,)` each; 0 if there is none."""
-    between = (tokens == _PLUS) | (tokens == _TIMES)
-    return between.argmax(axis=1), (tokens == _EQUALS).argmax(axis=1)
-
-
-def numbers(tokens: Ids) -> tuple[Digits, Digits]:
-    """The digits of both numbers, the least significant first, int64 `(rows, longest)` each."""
-    a, b = _small_numbers(tokens)
-    return a.astype(np.int64), b.astype(np.int64)
-
-
-def _small_numbers(tokens: Ids) -> tuple[Ids, Ids]:
-    """The digits of both numbers as `numbers` has them, in a byte each."""
-    sign, equals = _signs(tokens)
-    counts = np.maximum([sign, equals - sign - 1], 0)
-    a, b = (
-        _digits_before(tokens, end, count, counts.max(initial=1))
-        for end, count in zip((sign, equals), counts, strict=True)
-    )
-    return a, b
-
-
-def _digits_before(tokens: Ids, end: Digits, count: Digits, width: int) -> Ids:
-    """The `count` digits before the place `end` of each row, the last one first."""
-    if len(tokens) and (end == end[0]).all() and (count == count[0]).all():  # those of a bucket
-        found = np.zeros((len(tokens), width), np.uint8)
-        first = end[0] - count[0]
-        found[:, : count[0]] = tokens[:, first : end[0]][:, ::-1] - np.uint8(1)
-        return found
-    places = np.arange(width)
-    at = np.maximum(end[:, None] - 1 - places, 0)
-    ids = np.take_along_axis(tokens, at, axis=1) - np.uint8(1)
-    return np.where(places < count[:, None], ids, np.uint8(0))
-
-
-def _written(number: Digits, length: Digits) -> Ids:
-    """The ids of numbers, the most significant digit first, behind zeros; `length` digits each."""
-    width = max(int(length.max(initial=1)), number.shape[1])
-    ids = np.zeros((len(number), width), np.uint8)
-    ids[:, : number.shape[1]] = number
-    ids += 1
-    ids *= np.arange(width) < length[:, None]
-    return ids[:, ::-1]

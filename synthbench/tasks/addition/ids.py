@@ -1,0 +1,63 @@
+"""Numbers as ids of a row's tokens, and back as digits."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synthbench.tasks.addition.digits import Digits
+
+Ids = NDArray[np.uint8]
+#: The ids of the tokens: the digit d has the id d + 1.
+PLUS, TIMES, EQUALS = 11, 12, 13
+
+
+def signs(tokens: Ids) -> tuple[Digits, Digits]:
+    """Where the sign between the numbers and the = stand, `(rows,)` each; 0 if there is none."""
+    between = (tokens == PLUS) | (tokens == TIMES)
+    return between.argmax(axis=1), (tokens == EQUALS).argmax(axis=1)
+
+
+def all_equal(numbers: Digits) -> bool:
+    """Return true for equal numbers, at least one."""
+    return len(numbers) > 0 and bool((numbers == numbers[0]).all())
+
+
+def numbers(tokens: Ids) -> tuple[Digits, Digits]:
+    """The digits of both numbers, the least significant first, int64 `(rows, longest)` each."""
+    a, b = small_numbers(tokens)
+    return a.astype(np.int64), b.astype(np.int64)
+
+
+def small_numbers(tokens: Ids) -> tuple[Ids, Ids]:
+    """The digits of both numbers as `numbers` has them, in a byte each."""
+    sign, equals = signs(tokens)
+    counts = np.maximum([sign, equals - sign - 1], 0)
+    a, b = (
+        _digits_before(tokens, end, count, counts.max(initial=1))
+        for end, count in zip((sign, equals), counts, strict=True)
+    )
+    return a, b
+
+
+def _digits_before(tokens: Ids, end: Digits, count: Digits, width: int) -> Ids:
+    """The `count` digits before the place `end` of each row, the last one first."""
+    if all_equal(end) and all_equal(count):  # as in a block
+        found = np.zeros((len(tokens), width), np.uint8)
+        first = end[0] - count[0]
+        found[:, : count[0]] = tokens[:, first : end[0]][:, ::-1] - np.uint8(1)
+        return found
+    places = np.arange(width)
+    at = np.maximum(end[:, None] - 1 - places, 0)
+    ids = np.take_along_axis(tokens, at, axis=1) - np.uint8(1)
+    return np.where(places < count[:, None], ids, np.uint8(0))
+
+
+def written(number: Digits, length: Digits) -> Ids:
+    """The ids of numbers, the most significant digit first, behind zeros; `length` digits each."""
+    width = max(int(length.max(initial=1)), number.shape[1])
+    ids = np.zeros((len(number), width), np.uint8)
+    ids[:, : number.shape[1]] = number
+    ids += 1
+    ids *= np.arange(width) < length[:, None]
+    return ids[:, ::-1]
