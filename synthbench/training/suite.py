@@ -30,6 +30,8 @@ NOTES = (
     "All models of a setting have the same rows, steps and learning rate, and layers the same "
     "blocks and width unless an option changes them; nothing was tuned for any baseline.",
 )
+#: Positions at which layers are checked before the first setting. Longer rows are checked later.
+_CHECKED_LENGTH = 256
 #: The file that marks the directory of a suite.
 _MARK = ".suite"
 _HEAD = ("setting", "model", "seeds", "training rows", "as trained", "beyond", "seconds")
@@ -90,9 +92,12 @@ def reproduce_suite(
     own = [own_recipes(study, models or (), layers or (), options or {}) for study in SUITES[suite]]
     places = [path / f"{study.task}-{study.name}" for study in SUITES[suite]]
     with needs("'reproduce'", "PyTorch", "train"):  # slow, so after all names are checked
+        from synthbench.training.layer_checks.before_training import check_before_training
         from synthbench.training.plan import steps_bar
 
         setting.device  # noqa: B018  (refuses a device that is not there)
+        for recipe in [] if skip_checks else own[0]:
+            check_before_training(recipe, {}, _CHECKED_LENGTH, setting)
     output.make()
     output.write_text(_MARK, "This directory was written by `synthbench reproduce --suite`.\n")
     steps = [

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from synthbench.errors import UsageError
+from synthbench.errors import SynthbenchError, UsageError
 from synthbench.training import recipes, suite
 from synthbench.training.recipes.layers import STUDIES as LAYERS
 from synthbench.training.recipes.layers import SUITES
@@ -83,6 +83,14 @@ def test_files_of_others_stay_as_they_are(short, tmp_path):
     assert mine.read_text() == "mine"
     with pytest.raises(UsageError, match="there is no file"):
         reproduce_suite("layers", layers=["nowhere.py:Layer"], out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_layer_that_looks_ahead_is_refused_before_anything_is_written(tmp_path):
+    (tmp_path / "my_layer.py").write_text(LAYER + "    def forward(self, states):\n"
+        "        return super().forward(states + states.mean(1, keepdim=True))\n")  # fmt: skip
+    with pytest.raises(SynthbenchError, match="causal: outputs change"):
+        reproduce_suite("layers", layers=[f"{tmp_path}/my_layer.py:Layer"], out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
