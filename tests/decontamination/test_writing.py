@@ -105,7 +105,8 @@ def rows_and_words(name, count=12, split="test"):
     return [(row, row.split() if one.separator else [*row]) for row in rows]
 
 
-@pytest.mark.parametrize("name", TASKS)
+# Rows of maze begin with the sign of headings, and are grids of signs on other lines.
+@pytest.mark.parametrize("name", [name for name in TASKS if name != "maze"])
 def test_rows_are_found_in_whatever_way_they_are_written(name, search):
     if name == "modular-arithmetic":  # whose rows are ordinary sums
         search = Search([name], min_bits=0)
