@@ -133,6 +133,13 @@ def test_no_key_is_asked_sooner_for_standing_first():
     assert_uniform(slots.argsort(axis=1)[:, 0].tolist(), range(4))
 
 
+def test_keys_of_long_rows_are_asked_everywhere_alike():
+    sizes = {"length": 2048, "pairs": 2, "test_lengths": (2048,), "test_pairs": (4,)}
+    task = AssociativeRecall(parameters={**sizes, "gaps": "uniform"})
+    block = propose(task, n=2_000, bucket=task.split("train").buckets[0])
+    assert_uniform((block["asked"].ravel() // 256).tolist(), range(8))
+
+
 def test_random_fillers_are_uniform_and_never_a_key_of_the_row_nor_a_key_twice():
     task = AssociativeRecall(parameters={**SMALL, "filler": "random"})
     block = propose(task, n=20_000)

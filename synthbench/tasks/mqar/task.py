@@ -215,9 +215,9 @@ class AssociativeRecall(TextTask):
         Slots are drawn one after another, without replacement. Slots that are drawn first tend to
         come first in the row, so they go to the keys in random order.
         """
-        weights = np.full(slots, _WEIGHT)
+        weights = np.ones(slots, np.int64)
         if self.parameters.gaps == "power":
-            weights //= np.arange(1, slots + 1)
+            weights = _WEIGHT // np.arange(1, slots + 1)
         left, drawn = RemainingWeights(weights, n), np.empty((n, pairs), np.int64)
         for number in range(pairs):
             drawn[:, number] = left.remove(draws.below(left.totals))

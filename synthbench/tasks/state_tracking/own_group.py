@@ -39,7 +39,7 @@ def read_table(given: tuple[str, ...]) -> tuple[str, ...]:
         MissingPathError: the file does not exist.
         ParameterError: the file or the lines are not the table of a group.
     """
-    if len(given) > 1:
+    if len(given) != 1:
         name, text = "Parameter group", f"[{','.join(f'[{row}]' for row in given)}]"
         text = text.replace(" ", ",")
     else:
