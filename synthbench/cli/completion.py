@@ -110,6 +110,12 @@ def _studies(given: Mapping[str, Any]) -> Iterable[str]:
     return [study.name for study in STUDIES if study.task == given.get("task")]
 
 
+def _probed(given: Mapping[str, Any]) -> Iterable[str]:
+    from synthbench.probing.probe import GROUPS
+
+    return GROUPS
+
+
 def _words(*words: str) -> Names:
     return lambda given: words
 
@@ -141,4 +147,10 @@ COMPLETED: Mapping[str, Names | str] = {
     "--dataset": "dir",
     "--source-dir": "dir",
     "--layer": "file",
+    "layer": "file",
+    "source": "file",
+    "--evaluation": "file",
+    "--scorer": "file",
+    "--scorer-reads": _words("reply", "answer"),
+    "--only": _probed,
 }

@@ -21,7 +21,7 @@ _COLORS = {"pass": "green", "fail": "red", "not applicable": ""}
     cls=WithExamples,
     epilog="""
     synthbench check-layer my_layer.py:Layer
-    synthbench check-layer torch.nn:GRU --option hidden_size=64 --option batch_first=true
+    synthbench check-layer my_package.layers:Layer --width 128 --json
     """,
 )
 @click.argument("layer", metavar="L")

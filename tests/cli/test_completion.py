@@ -86,6 +86,7 @@ def test_everything_that_takes_a_name_is_completed():
         "--option", "--seeds", "--row", "--figure", "--revision", "name", "repo_id", "--set",
         "--rows", "--min-bits", "--weights", "--shots", "--system", "--offset", "--request",
         "--base-url", "--samples", "--concurrency", "--retries", "--timeout",
+        "--width", "--length", "--question", "--answer",
     }  # fmt: skip
     for name, command in commands.commands.items():
         for one in command.params:
