@@ -13,14 +13,15 @@ row of train is held out.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from reasoning_gym.dataset import ProceduralDataset
 from reasoning_gym.factory import DATASETS, register_dataset
 
 from synthbench.checks import check_whole_number
-from synthbench.errors import UsageError
+from synthbench.errors import SynthbenchError, UsageError
 from synthbench.llm.conversations import TEXT, shown
 from synthbench.llm.mixtures import carried, carried_row
 from synthbench.llm.prompts import check_askable, why_not_text
@@ -46,7 +47,7 @@ def register(tasks: Sequence[str] | None = None) -> list[str]:
         UsageError: an unknown name, or a task whose rows are not texts with right answers.
     """
     if tasks is None:
-        tasks = [name for name in list_tasks() if why_not_text(registry.task(name)) is None]
+        tasks = [*_tasks_of_text()]
     names = {}
     for name in tasks:
         if (reason := why_not_text(registry.task(name))) is not None:
@@ -57,6 +58,18 @@ def register(tasks: Sequence[str] | None = None) -> list[str]:
         if name not in DATASETS:
             register_dataset(name, SynthbenchDataset, _config_of(task))
     return list(names.values())
+
+
+def _tasks_of_text() -> Iterator[str]:
+    """The names of all tasks of text; a task of another package that fails is warned of."""
+    for name in list_tasks():
+        try:
+            reason = why_not_text(registry.task(name))
+        except SynthbenchError as error:
+            warnings.warn(f"Left out: {error}", stacklevel=3)
+            continue
+        if reason is None:
+            yield name
 
 
 @dataclasses.dataclass

@@ -77,6 +77,9 @@ class Batches(Iterator[T]):
         made = (self.stream, self._view, self._batch_size, self.start, self._workers)
         return type(self), (*made, *self._share)
 
+    def __repr__(self) -> str:
+        return f"<batches of {self._batch_size} {str(self.stream)[1:-1]}; next batch {self.start}>"
+
     def __iter__(self) -> Self:
         return self
 

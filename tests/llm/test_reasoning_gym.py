@@ -30,6 +30,13 @@ def registered():
     assert "synthbench_countdown" in register()
 
 
+def test_a_task_that_fails_is_named_and_left_out(monkeypatch):
+    names = ["listops", "broken", "parity"]
+    monkeypatch.setattr("synthbench.llm.reasoning_gym.list_tasks", lambda: names)
+    with pytest.warns(UserWarning, match="Left out: Unknown task 'broken'"):
+        assert register() == ["listops", "parity"]
+
+
 def test_every_task_makes_rows_whose_answers_score():
     for name in register():
         dataset = reasoning_gym.create_dataset(name, size=3, seed=1, split="test", level="easy")

@@ -76,6 +76,13 @@ def test_batches_have_a_number():
     assert batches[65]["label"].any()
 
 
+def test_a_stream_says_what_it_has():
+    named = stream("parity", split="test", seed=3, batch_size=4)
+    assert repr(named) == (
+        "<batches of 4 rows of synthbench.task('parity'); split test, seed 3; next batch 0>"
+    )
+
+
 def test_a_pickled_stream_continues_where_it_was():
     batches = stream("ctl", split="test", batch_size=100, seed=5)
     before = first(batches, 3)
