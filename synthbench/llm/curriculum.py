@@ -111,7 +111,7 @@ class Curriculum:
         self.level = self._names[0]
 
     def __repr__(self) -> str:
-        return f"<curriculum of levels {', '.join(self._names)}; now {self.level}>"
+        return f"<curriculum of levels {', '.join(self._names)}, now {self.level}>"
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Rows as `prompts` has them, with the column `level`, each of the level at hand."""

@@ -76,6 +76,8 @@ def _tasks_of_text() -> Iterator[str]:
 class RowsConfig:
     """What is chosen of a task; a class of its own for each task adds its parameters.
 
+    A parameter with the name of an attribute has the task's name before it: `maze_size`.
+
     Attributes:
         seed: of the rows; None: a random one.
         size: the number of rows.
@@ -85,6 +87,7 @@ class RowsConfig:
     """
 
     task: ClassVar[str]
+    parameters: ClassVar[Mapping[str, str]]
     seed: int | None = None
     size: int = 500
     split: str = "train"
@@ -98,21 +101,24 @@ class RowsConfig:
 
     def make_task(self) -> Task:
         """The task that is chosen."""
-        base = {field.name for field in dataclasses.fields(RowsConfig)}
-        chosen = {name: given for name, given in vars(self).items() if name not in base}
+        chosen = {name: getattr(self, field) for field, name in self.parameters.items()}
         given = {name: value for name, value in chosen.items() if value is not None}
         return registry.task(self.task, self.variant, level=self.level, **given)
 
 
 def _config_of(name: str) -> type[RowsConfig]:
     """The configuration of a task, with its parameters; None stands for their defaults."""
-    parameters = dataclasses.fields(task_class(name).parameters_type)
-    fields = [(one.name, Any, dataclasses.field(default=None)) for one in parameters]
+    taken = {field.name for field in dataclasses.fields(RowsConfig)}
+    parameters = {
+        f"{name}_{field.name}" if field.name in taken else field.name: field.name
+        for field in dataclasses.fields(task_class(name).parameters_type)
+    }
+    fields = [(field, Any, dataclasses.field(default=None)) for field in parameters]
     return dataclasses.make_dataclass(
         f"{task_class(name).__name__}Config",
         fields,
         bases=(RowsConfig,),
-        namespace={"task": name},
+        namespace={"task": name, "parameters": parameters},
     )
 
 

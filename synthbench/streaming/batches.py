@@ -78,7 +78,7 @@ class Batches(Iterator[T]):
         return type(self), (*made, *self._share)
 
     def __repr__(self) -> str:
-        return f"<batches of {self._batch_size} {str(self.stream)[1:-1]}; next batch {self.start}>"
+        return f"<batches of {self._batch_size} {str(self.stream)[1:-1]}, next batch {self.start}>"
 
     def __iter__(self) -> Self:
         return self

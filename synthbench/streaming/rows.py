@@ -58,7 +58,7 @@ class StreamRows:
     def __repr__(self) -> str:
         tasks, split, seed = self._made
         drawn = "" if seed is None else f", seed {seed}"
-        return f"<rows of {', '.join(map(repr, tasks.parts))}; split {split}{drawn}>"
+        return f"<rows of {', '.join(map(repr, tasks.parts))}, split {split}{drawn}>"
 
     def __getitem__(self, number: int) -> tuple[Task, dict[str, Any]]:
         """The task of a row, and the row with its `id` as plain Python values."""

@@ -30,6 +30,13 @@ def registered():
     assert "synthbench_countdown" in register()
 
 
+def test_a_parameter_that_is_named_as_the_number_of_rows_has_another_name():
+    (name,) = register(["maze"])
+    dataset = reasoning_gym.create_dataset(name, size=3, seed=1, maze_size=(11,))
+    assert len(dataset) == 3
+    assert dataset.config.make_task() == synthbench.task("maze", size=(11,))
+
+
 def test_a_task_that_fails_is_named_and_left_out(monkeypatch):
     names = ["listops", "broken", "parity"]
     monkeypatch.setattr("synthbench.llm.reasoning_gym.list_tasks", lambda: names)

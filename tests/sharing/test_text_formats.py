@@ -187,8 +187,8 @@ def test_labels_that_are_text_stand_as_they_are(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("sign", ["\t", "\n", "\r"])
 def test_a_text_that_a_table_cannot_hold_is_refused(sign, tmp_path, monkeypatch):
-    monkeypatch.setitem(registry._registered, Reversal.name, Reversal)
-    monkeypatch.setattr(Reversal, "separator", sign)
+    separated = type("Separated", (Reversal,), {"separator": sign})
+    monkeypatch.setitem(registry._registered, Reversal.name, separated)
     synthbench.generate("reversal", out=tmp_path / "made", workers=1, progress=False)
     with pytest.raises(UsageError, match=r"has a tab or a line break, which .*--to jsonl can"):
         export(tmp_path / "made", "tsv", tmp_path / "out")

@@ -79,7 +79,7 @@ def test_batches_have_a_number():
 def test_a_stream_says_what_it_has():
     named = stream("parity", split="test", seed=3, batch_size=4)
     assert repr(named) == (
-        "<batches of 4 rows of synthbench.task('parity'); split test, seed 3; next batch 0>"
+        "<batches of 4 rows of synthbench.task('parity'), split test, seed 3, next batch 0>"
     )
 
 

@@ -23,8 +23,8 @@ QUATERNIONS = (
 )
 #: The most elements of a group.
 _LARGEST = 128
-_EXPECTED = (
-    "expected JSON such as [[0, 1], [1, 0]]: line x has x * 0, x * 1 and so on, elements being "
+_FORM = (
+    "JSON such as [[0, 1], [1, 0]]: line x has x * 0, x * 1 and so on, elements being "
     f"numbered from 0, of a group of 2 to {_LARGEST} elements"
 )
 
@@ -46,7 +46,7 @@ def read_table(given: tuple[str, ...]) -> tuple[str, ...]:
         path = Path(given[0])
         name = f"Parameter group={path}"
         if not path.is_file():
-            raise MissingPathError(f"{name}: the file does not exist.")
+            raise MissingPathError(f"{name}: the file does not exist, expected {_FORM}.")
         try:
             text = path.read_text(encoding="utf-8")
         except (OSError, ValueError) as error:
@@ -59,7 +59,7 @@ def read_table(given: tuple[str, ...]) -> tuple[str, ...]:
         if products.ndim != 2 or not 2 <= len(products) <= _LARGEST:
             raise ValueError
     except (ValueError, TypeError, OverflowError, RecursionError):
-        raise ParameterError(f"{name}: {_EXPECTED}.") from None
+        raise ParameterError(f"{name}: expected {_FORM}.") from None
     if problem := _why_no_group(products):
         raise ParameterError(f"{name} is not a group: {problem}.")
     return tuple(" ".join(map(str, row)) for row in products.tolist())

@@ -100,7 +100,7 @@ def _replayed(step: str, table: Sequence[str], factor: str, x: str, y: str, work
         return "".join(str(int(terms[place]) % int(modulus)) for place in (2, 5, 10))
     if factor == "own":
         position, line, entry = _ENTRY.read(work)
-        expect(step, (position, y), (line, x), (entry, table[int(line)].split()[int(position)]))
+        expect(step, (position, y), (line, x), (entry, table[int(x)].split()[int(y)]))
         return entry
     ends = []
     for point, path in enumerate(work.split(", "), start=1):
