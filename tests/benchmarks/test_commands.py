@@ -85,6 +85,7 @@ SMALL = {
         *("--device", "cpu"),
     ],
     "replies": _small_replies,
+    "layers": ["torch GRU"],
     "rewards": ["--rows", "8", "--repeat", "1", "--other", "."],
     "collect": _small_collect,
     "leak": _small_leak,

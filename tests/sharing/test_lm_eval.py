@@ -81,7 +81,8 @@ def model(solve):
 @pytest.mark.parametrize("name", CLASSES)
 def test_a_model_that_is_always_right_gets_everything(name, evaluate, tiny, tmp_path):
     export(tiny(name), "lm-eval", tmp_path / "out")
-    task, title = make_task(name), f"synthbench_{name}" + ("_forward" if name == "ctl" else "")
+    task = make_task(name)
+    title = f"synthbench_{name}" + (f"_{task.variant}" if len(task.variants) > 1 else "")
     solver = model(lambda question: f" {task.solve(question)}")
     results = evaluate(solver, title)["results"][title]
     assert results["exact_match,strict"] == results["exact_match,tolerant"] == 1.0

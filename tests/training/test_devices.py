@@ -49,7 +49,7 @@ def batch_of(form):
         columns = torch.zeros(ROWS, LENGTH, dtype=torch.int64)
         match form.reads:
             case "tokens":
-                per_row = form.name == "sequence-classification"
+                per_row = form.tokens.name == "sequence-classification"
                 return Batch(columns, lengths, classes if per_row else columns)
             case "grids":
                 return Batch(columns, lengths, columns.float())
