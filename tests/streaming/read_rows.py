@@ -12,6 +12,7 @@ import importlib
 import itertools
 import json
 import os
+import signal
 import sys
 import tempfile
 import traceback
@@ -98,10 +99,10 @@ def ranks(options):
     return {"rank": 0, "world_size": 1} if "given" in options else {}
 
 
-def main(out, ways):
+def main(out, ways, **where):
     from synthbench.torch_stream import TorchStream
 
-    distributed.init_process_group("gloo")
+    distributed.init_process_group("gloo", **where)
     read = {}
     for way in ways:
         reader, workers, *options = way.split("-")
@@ -125,31 +126,35 @@ def main(out, ways):
 
 
 def fork(ranks, out, ways):
-    """Run `main` in processes with the environment of `torchrun`, which also keeps their store."""
+    """Run `main` in processes with the ranks of `torchrun`, which meet in a file.
+
+    A store with threads, as `torchrun` keeps, can stop a fork for ever.
+    """
     for library in LIBRARIES.keys() & {way.split("-")[0] for way in ways}:
         for module, name in LIBRARIES[library]:
             getattr(importlib.import_module(module), name)
-    store = distributed.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
-    shared = {
-        "MASTER_ADDR": "127.0.0.1",
-        "MASTER_PORT": str(store.port),
-        "TORCHELASTIC_USE_AGENT_STORE": "True",
-        "WORLD_SIZE": str(ranks),
-        "LOCAL_WORLD_SIZE": str(ranks),
-    }
+    meeting = {"init_method": f"file://{Path(out, 'meeting').absolute()}", "world_size": ranks}
+    shared = {"WORLD_SIZE": str(ranks), "LOCAL_WORLD_SIZE": str(ranks)}
     children = []
     for rank in range(ranks):
         if (child := os.fork()) == 0:
             os.environ |= {**shared, "RANK": str(rank), "LOCAL_RANK": str(rank)}
             status = 1
             try:
-                main(out, ways)
+                main(out, ways, rank=rank, **meeting)
                 status = 0
             except BaseException:
                 traceback.print_exc()
             os._exit(status)
         children.append(child)
-    return max(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0 for child in children)
+    for _ in range(ranks):
+        child, ended = os.wait()
+        children.remove(child)
+        if os.waitstatus_to_exitcode(ended) != 0:  # the others would wait for it
+            for other in children:
+                os.kill(other, signal.SIGKILL)
+            return 1
+    return 0
 
 
 if __name__ == "__main__":
