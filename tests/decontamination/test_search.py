@@ -62,7 +62,9 @@ def test_every_held_out_row_that_counts_is_found_and_no_training_row(one, search
                 f"3. What is {row}, please? 4",
                 f"It is called f({row}).",
                 f"Solve\n{row}\nAnswer: 4\n\n{row}",
-                question(one, row) if row in question(one, row) else row,  # mazes are on many lines
+                question(one, row)
+                if row in question(one, row)
+                else row,  # small mazes are on many lines
                 joined(one, row),
                 f'He wrote "{joined(one, row)}", and so on',
                 spread(one, row),

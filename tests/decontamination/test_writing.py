@@ -94,6 +94,12 @@ WAYS = {
 }  # fmt: skip
 
 
+#: Sizes of mazes, what is between their cells, and whether they are found on several lines.
+MAZES = [
+    (11, " ", False), (13, " ", True), (21, " ", True), (21, "", False), (35, "", True),
+]  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def search():
     return Search(TASKS)
@@ -103,6 +109,16 @@ def rows_and_words(name, count=12, split="test"):
     one = task(name)
     rows = [row["text"] for row in sample_rows(one, split, count)]
     return [(row, row.split() if one.separator else [*row]) for row in rows]
+
+
+@pytest.mark.parametrize(("size", "separator", "is_found"), MAZES)
+def test_mazes_on_lines_are_found_if_they_are_large(size, separator, is_found, search):
+    one = task("maze", size=(9,), test_size=(size,))
+    for row in sample_rows(one, "test", 5):
+        cells = row["text"].split()
+        lines = [separator.join(cells[i : i + size]) for i in range(0, size**2, size)]
+        (found,) = search.find(["Solve this:\n\n" + "\n".join(lines) + "\n\nAnswer:"])
+        assert (row["text"] in {each.row for each in found}) == is_found
 
 
 # Rows of maze begin with the sign of headings, and are grids of signs on other lines.
