@@ -367,5 +367,6 @@ _PICTURES: Mapping[str, Callable[[Any, Mapping[str, Any]], str]] = {
     "addition": calculation,
     "countdown": equation,
     "copying": string,
+    "lists": string,
     "maze": maze,
 }

@@ -38,6 +38,7 @@ _OWN = {
     "countdown": "Countdown",
     "copying": "Copying",
     "maze": "MazeTask",
+    "lists": "Lists",
 }
 
 _registered: dict[str, type[Task]] = {}

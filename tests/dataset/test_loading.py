@@ -111,6 +111,7 @@ PROMISED: dict[str, dict[str, Any]] = {
         "target": Value("int16"),
     },
     "maze": {"text": Value("string"), "label": Value("string"), "steps": Value("int16")},
+    "lists": {"text": Value("string"), "label": Value("string"), "length": Value("int16")},
 }
 
 

@@ -1,0 +1,1 @@
+"""Functions of lists: identity, set, union and delete, with their solver and audit."""

@@ -1,0 +1,173 @@
+"""Functions of lists: the list itself, its distinct symbols, a union, a list without a symbol.
+
+    identity   s4 s1 s4 s7              ->  s4 s1 s4 s7
+    set        s4 s1 s4 s7              ->  s4 s1 s7 end _
+    union      s4 s1 union s7 s4        ->  s4 s1 s7 end _
+    delete     s4 s1 s4 s7 delete s4    ->  s1 s4 s7
+
+`set` and `union` list symbols in the order in which they first occur, `delete` takes the first
+occurrence away. Labels of `set` and `union` end in `end`, and `_` behind it hides their length.
+Train, iid and validation have rows of one length, test of two and four times this length.
+
+Source: Jiang et al., Procedural Pretraining: Warming Up Language Models with Abstract Data (2026),
+and its program, which has these functions.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from synthbench.seeding import Draws, hash_rows
+from synthbench.tasks.base import Block, Parameters, Split, TextTask, parameter
+from synthbench.tasks.column import Column
+from synthbench.tasks.features import sequence, value
+from synthbench.tasks.lists.columns import FUNCTIONS, without
+from synthbench.tasks.lists.solver import BEHIND, DELETE, END, UNION, list_function
+
+LONGEST = 2048
+#: Test has rows of so many times the length of train, as far as `LONGEST` allows.
+_TIMES = (2, 4)
+#: Tokens of a block, which bounds its memory, and of a round of a stream, whose first row waits
+#: for the whole round.
+_BLOCK_TOKENS, _ROUND_TOKENS = 1 << 19, 1 << 20
+
+
+@dataclasses.dataclass(frozen=True)
+class ListParameters(Parameters):
+    """The sizes of rows."""
+
+    symbols: int = parameter(99, "different symbols", least=4, most=128)
+    length: int = parameter(
+        64, "tokens of a row of train (test: two and four times as many)", least=16, most=LONGEST
+    )
+
+    @property
+    def test_lengths(self) -> tuple[int, ...]:
+        """The lengths of test."""
+        return tuple(dict.fromkeys(min(times * self.length, LONGEST) for times in _TIMES))
+
+
+class Lists(TextTask):
+    """A function of a list, or of two lists."""
+
+    name = "lists"
+    title = "Functions of lists"
+    summary = "Which list does a function of lists give: identity, set, union or delete?"
+    source = "Procedural Pretraining (Jiang et al., 2026), its program"
+    variants: ClassVar[Mapping[str, str]] = {
+        "identity": "The list itself.",
+        "set": "The distinct symbols of a list, in the order in which they first occur.",
+        "union": "The distinct symbols of two lists, in the order in which they first occur.",
+        "delete": "The list without the first occurrence of a symbol.",
+    }
+    parameters_type = ListParameters
+    categories = ("text-generation",)
+    bucket_name = "length"
+    scored_columns = ("label",)
+    levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "easy": {"symbols": 16, "length": 16},
+        "medium": {},
+        "hard": {"symbols": 128, "length": 256},
+    }
+
+    def solve(self, question: str) -> list[str]:
+        return list_function(self.variant, question, self._symbols)
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        return (UNION, DELETE, *self._symbols)
+
+    @functools.cached_property
+    def _symbols(self) -> dict[str, None]:
+        return dict.fromkeys(f"s{number}" for number in range(1, 1 + self.parameters.symbols))
+
+    @property
+    def columns(self) -> dict[str, Column]:
+        symbols = tuple(self._symbols)
+        is_ended = self.variant in ("set", "union")
+        label = sequence((*symbols, END), ignored=BEHIND) if is_ended else sequence(symbols)
+        return {"text": value("string"), "label": label, "length": value("int16")}
+
+    @property
+    def splits(self) -> tuple[Split, ...]:
+        trained, longer = (self.parameters.length,), self.parameters.test_lengths
+        return (
+            Split("train", 160_000, trained, evaluation=False),
+            Split("iid", 3_000, trained),
+            Split("validation", 3_000, trained),
+            Split("test", 1_500 * len(longer), longer),
+        )
+
+    @property
+    def block_rows(self) -> int:
+        """Candidates of a block: fewer of long rows."""
+        longest: int = self.parameters.test_lengths[-1]
+        return max(64, min(4_096, _BLOCK_TOKENS // longest))
+
+    @property
+    def group_rows(self) -> int:
+        """Rows of a Parquet row group: fewer of long rows."""
+        return 16 * self.block_rows
+
+    def stream_round_rows(self, split: Split) -> int:
+        """Rows of a round: fewer of long rows."""
+        return _ROUND_TOKENS // max(split.buckets)
+
+    def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+        """Uniform symbols. The place of `union` and the place of the deleted symbol are uniform."""
+        marks = {"identity": 0, "set": 0, "union": 1, "delete": 2}[self.variant]
+        tokens = 3 + draws.integers(self.parameters.symbols, (n, bucket - marks))
+        if self.variant == "union":
+            mark = 1 + draws.integers(bucket - 2, n)
+            places = np.arange(bucket) - (np.arange(bucket) > mark[:, None])
+            tokens = np.take_along_axis(tokens, np.minimum(places, bucket - 2), axis=1)
+            tokens[np.arange(n), mark] = 1
+        elif self.variant == "delete":
+            place = draws.integers(bucket - 2, n)
+            deleted = tokens[np.arange(n), place]
+            tokens = np.column_stack([tokens, np.full(n, 2), deleted])
+        return Block({"tokens": tokens.astype(np.uint8)})
+
+    def render(self, block: Block) -> dict[str, Any]:
+        ids = block["tokens"].astype(np.int64)
+        return {"label": FUNCTIONS[self.variant](ids, self.parameters.symbols)}
+
+    def parse(self, columns: Mapping[str, pa.Array]) -> Block:
+        block = super().parse(columns)
+        self.render(block)  # refuses other rows
+        return block
+
+    def problem(self, block: Block) -> NDArray[np.uint64] | None:
+        """For `union` a hash of both lists in a row: the answer does not depend on the mark."""
+        if self.variant != "union":
+            return None
+        tokens = block["tokens"]
+        return hash_rows(without(tokens.astype(np.int64), tokens == 1).astype(np.uint8))
+
+    @property
+    def instruction(self) -> str:
+        """The rule and the form of an answer."""
+        rules = {
+            "identity": "The line is a list of symbols such as s1. The answer is the same list.",
+            "set": (
+                "The line is a list of symbols such as s1. The answer has each symbol of the list "
+                f"once, in the order in which the symbols first occur, then '{END}'."
+            ),
+            "union": (
+                f"The line has two lists of symbols such as s1, with '{UNION}' between them. The "
+                "answer has each symbol of the two lists once, in the order in which the symbols "
+                f"first occur, then '{END}'."
+            ),
+            "delete": (
+                f"The line has a list of symbols such as s1, then '{DELETE}' and one of the "
+                "symbols. The answer is the list without the first occurrence of this symbol."
+            ),
+        }
+        return f"{rules[self.variant]} Its tokens are separated by spaces."
