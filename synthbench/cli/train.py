@@ -104,6 +104,13 @@ stream_option = click.option(
     help="Processes that make rows, at most 256.",
 )
 @source_option
+@click.option(
+    "--keep-checkpoints",
+    type=int,
+    default=0,
+    metavar="N",
+    help="Keep N checkpoints, for figures of a model during training.",
+)
 @click.option("--overwrite", is_flag=True, help="Replace another run in the same place.")
 @skip_checks_option
 @click.option("--quiet", is_flag=True, help="Show no progress bar and no summary.")
@@ -280,23 +287,25 @@ def _try_suite(
     epilog="""
     synthbench figures run
     synthbench figures run --figure attention --split test --row 3 --out drawn
+    synthbench figures runs/*/ --figure attention-scores
     """,
 )
-@click.argument("run", metavar="RUN")
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True)
 @click.option("--figure", "names", multiple=True, metavar="F", help="Default: all. Repeatable.")
 @click.option("--split", metavar="S", help="Default: the last one, usually the hardest.")
 @click.option("--row", type=int, default=0, show_default=True, help="The row to draw maps of.")
 @click.option("--out", metavar="DIR", help="Default: RUN/figures.")
 @click.option("--dataset", metavar="DIR", help="The run's dataset, if it has moved.")
 @source_option
-def figures(run: str, **chosen: Any) -> None:
-    """Draw curves, attention, gates and probes of a finished RUN."""
+def figures(runs: Sequence[str], **chosen: Any) -> None:
+    """Draw curves, attention, gates and probes of each finished RUN."""
     from synthbench.training.directory import RunDirectory
 
-    RunDirectory(run).command  # noqa: B018  (refuses what is no run, before the slow import)
+    for run in runs:
+        RunDirectory(run).command  # noqa: B018  (refuses what is no run, before the slow import)
     with needs("'figures'", "PyTorch", "train"):
         from synthbench.training.figures import draw_figures
 
-    drawn = draw_figures(run, **chosen)
+    drawn = draw_figures(runs, **chosen)
     lines = [(one.name, str(one.file) if one.file else f"none: {one.reason}") for one in drawn]
     show(Table(("figure", "file"), lines))

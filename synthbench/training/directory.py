@@ -3,6 +3,7 @@
 run.json        the command; a run of another command is refused
 metrics.jsonl   measurements of training, and in some lines of the watched splits
 checkpoint.pt   all that is needed to go on, saved at evaluations and when a run is stopped
+step-N.pt       the parameters after step N, if they are kept
 model.pt        the chosen parameters of a finished run
 result.json     the result of a finished run
 """
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
 
 RUN, MODEL = "run.json", "model.pt"
 _METRICS, _CHECKPOINT, _RESULT = "metrics.jsonl", "checkpoint.pt", "result.json"
+
+
+def at_step(step: int) -> str:
+    """The file of the parameters after a step."""
+    return f"step-{step}.pt"
 
 
 class RunDirectory:
@@ -90,7 +96,7 @@ class RunDirectory:
         with self.output.lock():
             self.check(command, overwrite)  # a run may have begun here meanwhile
             if overwrite:
-                for name in (_METRICS, _CHECKPOINT, MODEL, _RESULT):
+                for name in (_METRICS, _CHECKPOINT, MODEL, _RESULT, *map(at_step, self.kept)):
                     (self.path / name).unlink(missing_ok=True)
             if overwrite or not (self.path / RUN).is_file():
                 self.output.write_json(RUN, command)
@@ -153,6 +159,12 @@ class RunDirectory:
         if damaged is not None or not isinstance(state, dict):
             raise DatasetError(f"{file} is damaged; start again with --overwrite.")
         return state
+
+    @property
+    def kept(self) -> list[int]:
+        """The steps whose parameters are kept, in order."""
+        names = (file.stem.removeprefix("step-") for file in self.path.glob("step-*.pt"))
+        return sorted(int(name) for name in names if name.isdecimal())
 
     def metrics(self) -> list[dict[str, Any]]:
         """The measurements of training and of the watched splits, in order.

@@ -20,7 +20,7 @@ from synthbench.engine.signals import defer_signals
 from synthbench.errors import SynthbenchError
 from synthbench.text.progress import Bar, progress_bar
 from synthbench.training.batches import EpochBatches, StreamBatches
-from synthbench.training.directory import RunDirectory
+from synthbench.training.directory import RunDirectory, at_step
 from synthbench.training.forms.form import Form
 from synthbench.training.forms.rows import Batch, Rows
 from synthbench.training.layers.attention import balance_gradients, set_temperature
@@ -54,7 +54,8 @@ class Loop:
     """The steps of a run; call `run` inside `isolated`.
 
     The splits in `eval_splits` are measured at every validation and at least ten times. The best
-    checkpoint is chosen by the split `select`; without it, the last checkpoint counts.
+    checkpoint is chosen by the split `select`; without it, the last checkpoint counts. The
+    parameters at the end of each of `keep` equal parts of the run stay in the directory.
     """
 
     def __init__(
@@ -67,8 +68,9 @@ class Loop:
         select: str | None,
         directory: RunDirectory,
         setting: Setting,
+        keep: int = 0,
     ) -> None:
-        self.recipe, self.model, self.form = recipe, model, form
+        self.recipe, self.model, self.form, self.keep = recipe, model, form, keep
         self.batches, self.eval_splits, self.select = batches, eval_splits, select
         self.directory, self.setting = directory, setting
         self.optimizer = torch.optim.AdamW(
@@ -128,6 +130,8 @@ class Loop:
             self.seconds = time.perf_counter() - started
             if evaluates or self._ends_part(_NOTES):
                 self._note(evaluates, validates)
+            if self._ends_part(self.keep):
+                self.directory.save(self.model.state_dict(), at_step(self.step))
             self._unnoted = False
             if evaluates or time.monotonic() - self._saved > _SAVE_EVERY:
                 self._save()

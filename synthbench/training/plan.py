@@ -50,6 +50,7 @@ def plan_runs(
     overwrite: bool,
     again: bool = True,
     skip_checks: bool = False,
+    keep: int = 0,
     progress: bool,
 ) -> list[Run]:
     """The runs of each variant, recipe and seed.
@@ -68,6 +69,7 @@ def plan_runs(
         overwrite: replace other runs, and an interrupted dataset of another command.
         again: with `overwrite`, replace runs of the same command, too.
         skip_checks: ask no questions about layers of the user's own.
+        keep: how many checkpoints of each run stay in its directory.
         progress: show a bar while the dataset is made.
 
     Raises:
@@ -94,7 +96,7 @@ def plan_runs(
             _check(study, data, task, model, skip_checks)
     dataset = data.make(workers=workers, overwrite=overwrite, progress=progress)
     return [
-        Run(study, dataset, task, model, setting, directory, overwrite, again)
+        Run(study, dataset, task, model, setting, directory, overwrite, again, keep)
         for task, model, directory in chosen
     ]
 

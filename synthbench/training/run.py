@@ -55,6 +55,7 @@ class Run:
     directory: RunDirectory
     overwrite: bool = False  # replace another run in the directory
     again: bool = True  # with `overwrite`, replace a run of the same command, too
+    keep: int = 0  # the number of checkpoints that stay in the directory
 
     @property
     def recipe(self) -> Recipe:
@@ -161,7 +162,8 @@ class Run:
             }  # fmt: skip
         eval_splits = {name: rows[name] for name in study.eval_splits}
         with self._batches() as batches:
-            loop = Loop(recipe, model, form, batches, eval_splits, study.select, directory, setting)
+            watched = eval_splits, study.select
+            loop = Loop(recipe, model, form, batches, *watched, directory, setting, self.keep)
             chosen = loop.run(bar)
             trained_on = batches.sample(FIT_ROWS)
         best_step = loop.best.step if loop.best else loop.step

@@ -48,6 +48,7 @@ def train(
     workers: int = 1,
     overwrite: bool = False,
     skip_checks: bool = False,
+    keep_checkpoints: int = 0,
     progress: bool = True,
 ) -> dict[str, Any]:
     """Train one model and evaluate it on every evaluation split.
@@ -85,6 +86,8 @@ def train(
         workers: how many processes make rows, at most 256.
         overwrite: replace another run in `out`.
         skip_checks: train layers of your own even if they fail a check of `check_layer`.
+        keep_checkpoints: how many checkpoints stay in `out`, at equal distances, for the figures
+            that show a model during training.
         progress: show a bar on standard error, if that is a terminal.
 
     Returns:
@@ -108,6 +111,7 @@ def train(
         raise UsageError("Name a model or a layer to train, and not both.")
     setting = Setting(device, precision, compile, progress, workers=workers)
     check_whole_number("Seed", seed, least=0, most=2**64 - 1)  # as PyTorch allows
+    check_whole_number("Checkpoints to keep", keep_checkpoints, least=0)
     name = task if isinstance(task, str) else task.name
     whole = find_study(name, profile, study)
     usual = PlannedDataset.choose_tasks(whole.usual, dataset)
@@ -141,6 +145,7 @@ def train(
         overwrite=overwrite,
         again=True,
         skip_checks=skip_checks,
+        keep=keep_checkpoints,
         progress=progress,
     )
     return run.finish()

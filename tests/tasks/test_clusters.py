@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from synthbench.errors import ParameterError
 from synthbench.tasks.clusters.task import Clusters
 from synthbench.tasks.describe import draw_row
+from synthbench.training.recipes.dnas import centre_distance
 from tests.tasks.blocks import ids, propose, rows_of
 
 
@@ -48,6 +49,41 @@ def test_the_points_of_a_row_are_in_random_order():
     share = cluster.mean(axis=0)  # of the second cluster, at each place of the order
     assert np.abs(share - 50 / 550).max() < 5 * math.sqrt(1 / 11 * 10 / 11 / 400)
     assert len(np.unique(cluster, axis=0)) == 400
+
+
+@given(
+    points=st.tuples(st.integers(1, 40), st.integers(1, 40)),
+    distance=st.floats(0.5, 10.0),
+    dimension=st.integers(1, 5),
+)
+@settings(max_examples=10, deadline=None)
+def test_numbers_of_points_distance_and_dimension_are_those_asked_for(points, distance, dimension):
+    chosen = {
+        **dict(zip(("first_points", "second_points"), points, strict=True)),
+        **{"distance": distance, "dimension": dimension, "variance": 1e-4},
+    }
+    task = Clusters("balanced", chosen)
+    row = rows_of(task, propose(task, n=3))[1]
+    own, cluster = np.array(row["points"]), np.array(row["cluster"])
+    assert own.shape == (sum(points), dimension) and cluster.sum() == points[1]
+    first, second = (own[cluster == index].mean(axis=0) for index in (0, 1))
+    assert math.dist(first, second) == pytest.approx(distance, abs=0.1)
+    assert np.abs((first + second) / 2).max() < 0.1
+    assert task.score(row, task.solve(row["points"])) == pytest.approx(distance, abs=0.1)
+    assert str(draw_row(task, row))
+
+
+def test_one_step_moves_the_centres_as_in_equations_13_and_14():
+    for points, half in (((40, 40), 0.5), ((60, 20), 1.0), ((200, 20), 0.8)):
+        sizes = dict(zip(("first_points", "second_points"), points, strict=True))
+        narrow = {"distance": 2 * half, "dimension": 1, "variance": 1e-4}
+        task = Clusters("balanced", {**sizes, **narrow})
+        (row,) = rows_of(task, propose(task, n=1))
+        expected = centre_distance(points[0] / points[1], half)
+        for doubly, distance in zip((False, True), expected, strict=True):
+            moved = attention_step(np.array(row["points"]), doubly)
+            assert task.score(row, moved) == pytest.approx(distance, abs=0.02)
+    assert centre_distance(10, 1.0) == pytest.approx((0.8233, 1.4117), abs=1e-3)
 
 
 # Files.

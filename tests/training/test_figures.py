@@ -16,6 +16,7 @@ from synthbench.tasks.registry import task as make_task
 from synthbench.training.figures import FIGURES, draw_figures
 from synthbench.training.figures.figure import Unavailable, numbers, open_run
 from synthbench.training.models.output import Record
+from synthbench.training.recipes.dnas import centre_distance
 from synthbench.training.train import train
 from tests.tasks.tiny_sources import write_sources
 
@@ -32,6 +33,12 @@ RUNS = {
     "lstm": ("ctl", "lstm", {"d_model": 8}, CTL),
     "parity": ("parity", "normsoftmax", {}, {"train": 100, "test": 60}),
     "counting": ("grid-count", "counting", {}, {"train": 100, "iid": 4, "test": 14}),
+    "counting-norm": (
+        "grid-count",
+        "counting-norm-attention",
+        {},
+        {"train": 100, "iid": 4, "test": 14},
+    ),
     "identity": ("identity", "identity", {}, {"train": 100, "iid": 9, "test": 9}),
     "clusters": (make_task("clusters", "unbalanced"), "clusters-dnas", {}, {"test": 3}),
     "vit": (
@@ -47,12 +54,15 @@ MAPS = {"attention", "key-mass", "explained-away"}
 SHOWN = {
     "ndr": {"curves", "places", *MAPS, "gates", "probes"},
     "act": {"curves", "places", *MAPS, "gates", "probes", "halting"},
-    "hybrid": {"curves", "places", *MAPS, "probes", "hybrid"},
+    "hybrid": {"curves", "places", *MAPS, "probes", "hybrid", "hybrid-course"},
     "lstm": {"curves", "places", "probes"},
     "parity": {"curves", *MAPS, "gradients", "probes"},
-    "counting": {"curves", "attention", "key-mass", "probes", "counts"},
+    "counting": {"curves", "attention", "key-mass", "probes", "counts", "paper-grid"},
+    "counting-norm": {
+        *("curves", "attention", "key-mass", "probes", "counts", "paper-grid", "norm-inputs"),
+    },
     "identity": {"curves"},
-    "clusters": {*MAPS, "points"},
+    "clusters": {*MAPS, "points", "centres"},
     "vit": {"curves", *MAPS, "gradients", "probes"},
 }
 
@@ -73,6 +83,7 @@ def runs(tmp_path_factory):
             rows=rows,
             recipe=recipe if name != "clusters" else {},
             device="cpu",
+            keep_checkpoints=2,
             progress=False,
         )
         return root / name
@@ -200,6 +211,63 @@ def test_counts_are_those_that_are_evaluated(runs, tmp_path):
         right = sum(n for true, said, n in pairs if true == said)
         accuracy = result["splits"]["test"]["by"]["size"][side]["foreground_accuracy"]
         assert right / sum(coloured) == pytest.approx(accuracy, abs=0.1)
+
+
+def test_deviations_before_layernorm_are_split_by_right_and_wrong_cells(runs, tmp_path):
+    shown = data_of(draw_figures(runs("counting-norm"), out=tmp_path, names=["norm-inputs"]))
+    sizes = shown["norm-inputs"]["sizes"]
+    counted = data_of(draw_figures(runs("counting-norm"), out=tmp_path, names=["counts"]))["counts"]
+    run = open_run(runs("counting-norm"))
+    inputs = []
+    run.model.norm_attention.register_forward_pre_hook(lambda _, args: inputs.append(args[0]))
+    for side, outcomes in sizes.items():
+        pairs = counted["sizes"][side]
+        right = sum(n for true, said, n in pairs if true == said)
+        assert outcomes["right"]["cells"] == right == sum(outcomes["right"]["counts"])
+        assert outcomes["wrong"]["cells"] == sum(n for *_, n in pairs) - right
+        row = [row["size"] for row in run.dataset.rows("default", "test")].index(int(side))
+    run.model(run.rows.inputs[row : row + 1, : int(side) ** 2].long())
+    low, high = shown["norm-inputs"]["edges"][0], shown["norm-inputs"]["edges"][-1]
+    cells = run.rows.inputs[row, : int(side) ** 2] > 0
+    assert ((deviations := inputs[0][0].std(dim=-1, correction=0)[cells]) >= low).all()
+    assert (deviations <= high).all()
+
+
+def test_the_papers_grid_has_a_weight_for_each_pair_of_cells(runs, tmp_path):
+    shown = data_of(draw_figures(runs("counting"), out=tmp_path, names=["paper-grid"]))
+    grid, weights = shown["paper-grid"]["grid"], np.array(shown["paper-grid"]["weights"])
+    assert weights.shape == (9, 9) and len(shown["paper-grid"]["counts"]) == 9
+    same = [place for place, color in enumerate(grid) if color == 6]
+    np.testing.assert_array_equal(weights[same[0]], weights[same[1]])  # there are no positions
+
+
+def test_several_runs_are_drawn_in_one_call_and_checked_before_any(runs, tmp_path):
+    both = [runs("lstm"), runs("parity")]
+    drawn = draw_figures(both, out=tmp_path / "both", names=["curves"])
+    assert [one.run for one in drawn] == [path.resolve() for path in both]
+    assert [one.file.relative_to(tmp_path / "both").parts for one in drawn] == [
+        ("lstm", "curves.png"), ("parity", "curves.png")
+    ]  # fmt: skip
+    with pytest.raises(SynthbenchError, match="No run at"):
+        draw_figures([runs("lstm"), tmp_path / "nowhere"], out=tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_step_measures_the_distances_of_the_equations(runs, tmp_path):
+    shown = data_of(draw_figures(runs("clusters"), out=tmp_path, names=["centres"]))["centres"]
+    for half, found in shown["by_half"].items():
+        for number, name in enumerate(("softmax", "doubly-normalised")):
+            expected = [centre_distance(r, float(half))[number] for r in shown["measured_at"]]
+            np.testing.assert_allclose(found[name]["measured"], expected, rtol=1e-4)
+
+
+def test_checkpoints_show_the_course_of_the_hybrid_weight(runs, tmp_path):
+    shown = data_of(draw_figures(runs("hybrid"), out=tmp_path, names=["hybrid-course", "hybrid"]))
+    course = shown["hybrid-course"]
+    assert len(course["at"]) == len(course["layers"]) == 2
+    assert course["at"][0] < course["at"][1]
+    assert course["layers"][-1] == shown["hybrid"]["layers"][:1]  # all layers share one attention
+    assert course["layers"][0] != course["layers"][1]
 
 
 def test_points_start_where_they_are_and_end_where_the_model_moves_them(runs, tmp_path):

@@ -159,6 +159,22 @@ def test_no_key_of_doubly_normalised_attention_is_explained_away(seed, length, r
     assert mass.min() >= 1 / real - 1e-9  # DNAS, theorem 2
 
 
+@pytest.mark.parametrize("real", [6, 4])
+def test_iterations_make_doubly_normalised_attention_doubly_stochastic(real):
+    scores = torch.randn(
+        1, 2, 6, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(0)
+    )
+    scores.requires_grad_()
+    mask = torch.arange(6)[None] < real
+    weights = weigh.doubly_normalised(scores, mask, 1.0, iterations=50)
+    kept = weights[..., :real, :]
+    assert torch.allclose(kept.sum(dim=-1), torch.ones(1, 2, real, dtype=torch.float64))
+    assert torch.allclose(kept.sum(dim=-2)[..., :real], torch.ones(1, 2, real, dtype=torch.float64))
+    assert (weights[..., real:] == 0).all()
+    kept.square().sum().backward()
+    assert scores.grad.isfinite().all()
+
+
 def test_softmax_explains_a_key_away_that_no_query_wants():
     scores = torch.zeros(2, 1, 4, 4)
     scores[0, 0, :, 2] = -30.0

@@ -7,12 +7,14 @@ import torch
 
 from synthbench.errors import UsageError
 from synthbench.tasks.registry import task as make_task
+from synthbench.training.figures import FIGURES
 from synthbench.training.forms import form_of
 from synthbench.training.layers.attention import Attention
 from synthbench.training.loop import learning_rate
 from synthbench.training.models import MODELS, build
 from synthbench.training.recipes import STUDIES, find_study
 from synthbench.training.recipes.base import Published, Recipe
+from tests.support import ROOT
 from tests.training.making import FORMS
 
 SIZES = {
@@ -64,6 +66,12 @@ def test_every_published_figure_names_its_table_and_belongs_to_a_measure(study):
             assert variant in study.variants
             assert measure in measures
             assert any(word in figure.source for word in ("table", "section", "figure"))
+
+
+def test_the_guide_lists_every_study_and_every_figure():
+    guide = (ROOT / "docs/pages/guides/reproduce.md").read_text(encoding="utf-8")
+    names = {study.name for study in STUDIES if study.name != "main"} | set(FIGURES)
+    assert {name for name in names if f"`{name}`" not in guide} == set()
 
 
 def test_every_task_with_studies_has_one_of_both_profiles():

@@ -66,6 +66,17 @@ def test_a_finished_run_is_only_read(tmp_path, data, monkeypatch):
 # Interruption.
 
 
+def test_kept_checkpoints_change_no_number_and_go_with_the_run(tmp_path, data, whole):
+    kept = tmp_path / "kept"
+    run(kept, data, keep_checkpoints=4)
+    assert same(kept, whole[0])
+    assert RunDirectory(kept).kept == [10, 20, 30, 40]
+    last = torch.load(kept / "step-40.pt", weights_only=True)
+    assert last.keys() == parameters(kept).keys()
+    run(kept, data, overwrite=True, keep_checkpoints=1)
+    assert RunDirectory(kept).kept == [40]
+
+
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize(
     ("owner", "name", "at"),

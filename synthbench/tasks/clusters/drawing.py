@@ -13,12 +13,13 @@ from synthbench.tasks.clusters.task import Clusters
 def draw_row(task: Clusters, row: Mapping[str, Any]) -> Text:
     """The plane with the points of both clusters as `o` and `x`, or `*` where they overlap."""
     columns, lines = 60, 20
-    across, up = zip(*row["points"], strict=True)
+    # The first two axes are drawn. Points on a line are all at one height.
+    across, up = zip(*((*point, 0.0)[:2] for point in row["points"]), strict=True)
     left, right, bottom, top = min(across), max(across), min(up), max(up)
     picture = [[" "] * columns for _ in range(lines)]
-    for (x, y), cluster in zip(row["points"], row["cluster"], strict=True):
-        column = round((x - left) / (right - left) * (columns - 1))
-        line = round((top - y) / (top - bottom) * (lines - 1))
+    for x, y, cluster in zip(across, up, row["cluster"], strict=True):
+        column = round((x - left) / ((right - left) or 1.0) * (columns - 1))
+        line = round((top - y) / ((top - bottom) or 1.0) * (lines - 1))
         mark = "ox"[cluster]
         picture[line][column] = mark if picture[line][column] in (" ", mark) else "*"
     legend = ", ".join(f"{mark} {row['cluster'].count(i)} points" for i, mark in enumerate("ox"))

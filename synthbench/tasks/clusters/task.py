@@ -32,14 +32,35 @@ from synthbench.tasks.numeric import nest, read_numbers, unnest
 CENTRES = ((1.8, 0.7), (-1.0, -1.0))
 #: Points of the two clusters, by variant.
 POINTS = {"balanced": (225, 225), "unbalanced": (500, 50)}
+#: The most points of a cluster.
+MOST_POINTS = 10_000
 
 
 @dataclasses.dataclass(frozen=True)
 class ClustersParameters(Parameters):
-    """What can be set; the default is the paper's."""
+    """What can be set; the defaults are the paper's."""
 
     variance: float = parameter(
         0.1, "variance of a point's place in each direction", least=1e-4, most=1.0
+    )
+    first_points: int = parameter(
+        0, "points of cluster 0, or 0 for as many as the variant has", least=0, most=MOST_POINTS
+    )
+    second_points: int = parameter(
+        0, "points of cluster 1, or 0 for as many as the variant has", least=0, most=MOST_POINTS
+    )
+    distance: float = parameter(
+        0.0,
+        "distance of the centres on the first axis, with 0 halfway between them, or 0 for the "
+        "paper's centres",
+        least=0.0,
+        most=100.0,
+    )
+    dimension: int = parameter(
+        2,
+        "number of axes, of which the paper's centres use the first two",
+        least=1,
+        most=16,
     )
 
 
@@ -54,12 +75,6 @@ class Clusters(Task):
         "balanced": "225 points in each cluster.",
         "unbalanced": "500 points in one cluster, 50 in the other.",
     }
-    instruction = (
-        "These are points of the plane, as pairs of coordinates, and for each point the "
-        "cluster that it belongs to, 0 or 1. Move the points by the method under test. The "
-        "answer is the list of moved points, in the same order; the two clusters must stay "
-        "apart."
-    )
     parameters_type = ClustersParameters
     categories = ("other",)
     bucket_name = "point sets"
@@ -67,11 +82,57 @@ class Clusters(Task):
     splits = (Split("test", 1_000),)
     metrics = ("distance", "separated")
     binary_metrics = ("separated",)
-    # A row takes about 5 kB.
-    block_rows = 1_024
-    round_rows = 8_192
-    group_rows = 8_192
-    shard_rows = 65_536
+
+    # A row of the paper takes about 5 kB.
+
+    @property
+    def block_rows(self) -> int:
+        coordinates = sum(self.sizes) * self.parameters.dimension
+        return int(min(1_024, max(1, (1 << 21) // coordinates)))
+
+    @property
+    def round_rows(self) -> int:
+        return 8 * self.block_rows
+
+    @property
+    def group_rows(self) -> int:
+        return 8 * self.block_rows
+
+    @property
+    def shard_rows(self) -> int:
+        return 64 * self.block_rows
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """The numbers of points of both clusters."""
+        first, second = POINTS[self.variant]
+        return self.parameters.first_points or first, self.parameters.second_points or second
+
+    @property
+    def centres(self) -> NDArray[np.float64]:
+        """The centres of both clusters, float64 `(2, axes)`."""
+        centres = np.zeros((2, self.parameters.dimension))
+        if self.parameters.distance:
+            centres[:, 0] = np.array([0.5, -0.5]) * self.parameters.distance
+        else:
+            axes = min(2, self.parameters.dimension)
+            centres[:, :axes] = np.array(CENTRES)[:, :axes]
+        return centres
+
+    @property
+    def instruction(self) -> str:
+        """The rule, with the number of axes if it is not the paper's."""
+        axes = self.parameters.dimension
+        kind = (
+            "points of the plane, as pairs of coordinates"
+            if axes == 2
+            else (f"points with {axes} coordinate{'s' if axes > 1 else ''} each")
+        )
+        return (
+            f"These are {kind}, and for each point the cluster that it belongs to, 0 or 1. Move "
+            "the points by the method under test. The answer is the list of moved points, in the "
+            "same order; the two clusters must stay apart."
+        )
 
     def solve(self, question: list[list[float]]) -> list[list[float]]:
         """The points unmoved, which keeps the clusters apart."""
@@ -82,12 +143,13 @@ class Clusters(Task):
         return {"points": list_of(list_of(value("float32"))), "cluster": list_of(value("int8"))}
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
-        first, second = POINTS[self.variant]
+        first, second = self.sizes
+        dimension = self.parameters.dimension
         cluster = draws.arrangements(n, first, second)
-        # The index of a deviate, behind those of the coordinate and of the cluster.
-        index = draws.normal_indices((n, first + second, 2))
-        index[..., 1] |= np.uint32(1 << 16)
-        index |= np.repeat(cluster.astype(np.uint32) << 17, 2, axis=1).reshape(index.shape)
+        # The index of a deviate, behind those of the axis and of the cluster.
+        index = draws.normal_indices((n, first + second, dimension))
+        index += np.arange(dimension, dtype=np.uint32) << 16
+        index += (cluster.astype(np.uint32) * np.uint32(dimension) << 16)[..., None]
         return Block({"points": self._coordinates.take(index), "cluster": cluster})
 
     @functools.cached_property
@@ -95,11 +157,11 @@ class Clusters(Task):
         """Every coordinate that a point can have, by cluster, axis and deviate, float32."""
         # IEEE 754: square root, product and sum are rounded in the same way everywhere.
         spread = normal_deviates() * math.sqrt(self.parameters.variance)
-        coordinates: NDArray[np.float32] = np.add.outer(CENTRES, spread).astype(np.float32)
+        coordinates: NDArray[np.float32] = np.add.outer(self.centres, spread).astype(np.float32)
         return coordinates.reshape(-1)
 
     def content(self, block: Block) -> NDArray[np.uint8]:
-        flat = block["points"].reshape(len(block), 2 * block["points"].shape[1])
+        flat = block["points"].reshape(len(block), math.prod(block["points"].shape[1:]))
         points = np.ascontiguousarray(flat, "<f4")
         cluster = block["cluster"].astype(np.uint8) + np.uint8(1)
         return np.concatenate([points.view(np.uint8), cluster], axis=1)
@@ -108,12 +170,13 @@ class Clusters(Task):
         return {"points": nest(block["points"]), "cluster": nest(block["cluster"])}
 
     def arrays(self, block: Block) -> dict[str, NDArray[Any]]:
-        """`points` float32 `(rows, points, 2)` and `cluster` int8 `(rows, points)`."""
+        """`points` float32 `(rows, points, axes)` and `cluster` int8 `(rows, points)`."""
         return dict(block.columns)
 
     def parse(self, columns: Mapping[str, pa.Array]) -> Block:
-        first, second = POINTS[self.variant]
-        points = unnest(columns["points"], (first + second, 2), "points").astype(np.float32)
+        first, second = self.sizes
+        shape = (first + second, self.parameters.dimension)
+        points = unnest(columns["points"], shape, "points").astype(np.float32)
         cluster = unnest(columns["cluster"], (first + second,), "cluster")
         if not np.isfinite(points).all():
             raise ValueError("points has a coordinate that is not a finite number")
@@ -122,8 +185,8 @@ class Clusters(Task):
         return Block({"points": points, "cluster": cluster.astype(np.int8)})
 
     def read_answer(self, row: Mapping[str, Any], prediction: Any) -> NDArray[np.float64] | None:
-        """The moved points in the row's order, float64 `(points, 2)`."""
-        return read_numbers(prediction, (len(row["points"]), 2))
+        """The moved points in the row's order, float64 `(points, axes)`."""
+        return read_numbers(prediction, (len(row["points"]), self.parameters.dimension))
 
     def measure(self, row: Mapping[str, Any], answer: Any) -> dict[str, float]:
         """How far apart the centres of the moved clusters are, and whether these are still two.
@@ -137,7 +200,7 @@ class Clusters(Task):
         cluster = np.asarray(row["cluster"])
         centres = [answer[cluster == index].mean(axis=0) for index in (0, 1)]
         distance = math.dist(*centres)
-        to_first, to_second = (np.hypot(*(answer - centre).T) for centre in centres)
+        to_first, to_second = (np.linalg.norm(answer - centre, axis=1) for centre in centres)
         own_nearer = np.where(cluster == 0, to_first < to_second, to_second < to_first)
         separated = bool(own_nearer.all()) and distance > _width(row)
         return {"distance": distance, "separated": float(separated)}

@@ -25,9 +25,11 @@ from synthbench.training.layers.layer import (
 )
 from synthbench.training.layers.normalisation import Nearest
 from synthbench.training.layers.positions import sinusoidal
+from synthbench.training.layers.reader import Reader
 from synthbench.training.models.output import Record
 from synthbench.training.options import check_chances, check_names, check_sizes
 
+READOUTS = ("last", "first", "attention")
 ADDED_POSITIONS = ("none", "sinusoidal", "learned")
 
 
@@ -53,6 +55,7 @@ class Encoder(nn.Module):
         attention: one of `attention.NORMALISATIONS`.
         spread: whose spread NormSoftmax takes, `query` or `map`; see `Attention`.
         temperature: see `Attention`.
+        sinkhorn: see `Attention`.
         position: `none`, `sinusoidal` or `learned` (added to the embeddings), `relative` or
             `gated` (part of the scores).
         max_length: columns that learned positions are made for.
@@ -67,7 +70,9 @@ class Encoder(nn.Module):
         attention_norm: whether LayerNorm follows the attention.
         feedforward_norm: `layer`, `tanh` or `none`.
         halting: `none`, `graves` or `universal` (adaptive computation time).
-        readout: which column a class is read from, `last` or `first`.
+        readout: the column that a class is read from, `last` or `first`, or `attention`:
+            cross-attention from a learned query to the columns of the last layer (NDR, appendix
+            A, which gives no details).
         begin_end: whether rows get a begin and an end token, as in all of NDR's Transformers.
 
     Raises:
@@ -89,6 +94,7 @@ class Encoder(nn.Module):
         attention: str = "softmax",
         spread: str = "query",
         temperature: float | None = None,
+        sinkhorn: int = 1,
         position: str = "none",
         max_length: int = 64,
         copy_gate: bool = False,
@@ -110,7 +116,7 @@ class Encoder(nn.Module):
         check_chances(input_dropout=input_dropout, gate_drop=gate_drop)
         check_names(
             position=(position, (*ADDED_POSITIONS, *POSITIONS[1:])),
-            readout=(readout, ("last", "first")),
+            readout=(readout, READOUTS),
             init=(init, ("xavier", "default", "normal")),
             embedding_init=(embedding_init, tuple(EMBEDDINGS)),
         )
@@ -126,6 +132,7 @@ class Encoder(nn.Module):
                 normalisation=attention,
                 spread=spread,
                 temperature=temperature,
+                sinkhorn=sinkhorn,
                 position="none" if position in ADDED_POSITIONS else position,
                 key_dropout=key_dropout,
                 qkv_bias=attention_bias,
@@ -143,13 +150,14 @@ class Encoder(nn.Module):
         self.input_dropout = Dropout(input_dropout)
         self.d_model, self._init, self._embedding_init = d_model, init, embedding_init
         self._column_only = False
+        self.reader = Reader(d_model, num_heads) if readout == "attention" else None
 
     def initialise(self, head: nn.Module) -> None:
         """Draw the initial parameters, with `normal` the head's, too.
 
         If the head reads one column alone, the last layer will compute no other.
         """
-        self._column_only = isinstance(head, RowHead)
+        self._column_only = isinstance(head, RowHead) and self.reader is None
         if self._init == "normal":
             draw = functools.partial(nn.init.normal_, std=self.d_model**-0.5)
             for module in (self, head):
@@ -193,6 +201,9 @@ class Encoder(nn.Module):
             last, ponder = halted.output, _mean(halted.remainder, mask)
             if record is not None:
                 record.add("halting", halted.steps * mask)
+        if self.reader is not None:
+            summary = self.reader(last, mask)
+            return States(last[:, self.begin_end :][:, :width], summary, ponder)
         if last.shape[1] == 1:  # the only column, or the only column that was computed
             return States(last, last[:, 0], ponder)
         summary = states_at(last, column)[:, 0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib.util
 import json
+import os
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
@@ -12,14 +13,15 @@ from pathlib import Path
 from synthbench.dataset.output import OutputDirectory
 from synthbench.errors import SynthbenchError, unknown_name
 from synthbench.text.progress import progress_bar
+from synthbench.training.figures.counting import Counts, NormInputs, PaperGrid
 from synthbench.training.figures.curves import GradientNorms, LearningCurves
-from synthbench.training.figures.figure import Figure, Unavailable, open_run
+from synthbench.training.figures.dnas import Centres, HybridCourse
+from synthbench.training.figures.figure import Figure, RunView, Unavailable, open_run
 from synthbench.training.figures.pairs import Pairs
 from synthbench.training.figures.places import Places
 from synthbench.training.figures.probing import Probes
 from synthbench.training.figures.rows import (
     AttentionMaps,
-    Counts,
     ExplainedAway,
     Gates,
     HaltingSteps,
@@ -39,9 +41,13 @@ FIGURES: dict[str, Figure] = {
         KeyMass(),
         ExplainedAway(),
         HybridWeights(),
+        HybridCourse(),
         Probes(),
         Counts(),
+        NormInputs(),
+        PaperGrid(),
         PointPaths(),
+        Centres(),
         Places(),
         Pairs(),
     )
@@ -52,13 +58,14 @@ FIGURES: dict[str, Figure] = {
 class Drawn:
     """A figure that was asked for."""
 
+    run: Path
     name: str
     file: Path | None  # its picture; its data is beside it, as JSON
     reason: str = ""  # why there is no picture
 
 
 def draw_figures(
-    run: str | PathLike[str],
+    run: str | PathLike[str] | Sequence[str | PathLike[str]],
     *,
     out: str | PathLike[str] | None = None,
     names: Sequence[str] | None = None,
@@ -70,16 +77,17 @@ def draw_figures(
     """Draw the figures that a run can have, each as a picture and its data.
 
     Args:
-        run: the run's directory.
-        out: the directory to write to; default: `figures` in the run's directory.
+        run: the run's directory, or the directories of several runs.
+        out: the directory to write to, where each of several runs has its own path below the
+            directory that they share; default: `figures` in the run's directory.
         names: names in `FIGURES`; default: all.
         split: the split that they show; default: the last one, usually the hardest.
         row: the row whose attention and gates are drawn, counted from 0.
-        dataset: the dataset of the run; default: where it was in training.
+        dataset: the dataset of the runs; default: where it was in training.
         progress: show a bar on standard error, if that is a terminal.
 
     Returns:
-        Each figure's file, or the reason why there is none, in the order of the names.
+        Each figure's file, or the reason for its absence, in the order of the runs and the names.
 
     Raises:
         UsageError: no such run, figure, split or row, or a directory that cannot be written.
@@ -92,23 +100,35 @@ def draw_figures(
     for one in names or ():
         if one not in FIGURES:
             raise unknown_name("figure", one, FIGURES)
-    view = open_run(run, dataset, split, row)
-    folder = Path(out or Path(run, "figures"))
-    output = OutputDirectory(folder)
-    output.check_path()
-    output.make()
-    drawn = []
-    with progress_bar(progress, "draw", "figures", len(names or FIGURES)) as bar:
-        for one in names or FIGURES:
-            bar.update(0, now=one)
-            try:
-                data = FIGURES[one].data(view)
-            except Unavailable as reason:
-                drawn.append(Drawn(one, None, str(reason)))
-            else:
-                output.write_text(f"{one}.json", json.dumps(data, ensure_ascii=False) + "\n")
-                drawn.append(Drawn(one, folder / f"{one}.png"))
-                with output.writing(f"{one}.png") as file:
-                    FIGURES[one].draw(data, file)
-            bar.update()
+    runs = [run] if isinstance(run, str | PathLike) else list(run)
+    paths = list(dict.fromkeys(Path(one).resolve() for one in runs))
+    shared = os.path.commonpath(paths) if len(paths) > 1 else paths[0]
+    views = [open_run(path, dataset, split, row) for path in paths]
+    outputs = [
+        OutputDirectory(path / "figures" if out is None else Path(out, path.relative_to(shared)))
+        for path in paths
+    ]
+    for output in outputs:
+        output.check_path()
+    chosen, drawn = names or list(FIGURES), []
+    with progress_bar(progress, "draw", "figures", len(views) * len(chosen)) as bar:
+        for view, output in zip(views, outputs, strict=True):
+            output.make()
+            for name in chosen:
+                bar.update(0, now=name)
+                drawn.append(_draw(view, FIGURES[name], output))
+                bar.update()
     return drawn
+
+
+def _draw(view: RunView, figure: Figure, output: OutputDirectory) -> Drawn:
+    """Write the data and the picture of a figure, if the run has it."""
+    name, run = figure.name, view.directory.path
+    try:
+        data = figure.data(view)
+    except Unavailable as reason:
+        return Drawn(run, name, None, str(reason))
+    output.write_text(f"{name}.json", json.dumps(data, ensure_ascii=False) + "\n")
+    with output.writing(f"{name}.png") as file:
+        figure.draw(data, file)
+    return Drawn(run, name, output.path / f"{name}.png")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import copy
 import dataclasses
 import functools
 import itertools
@@ -21,7 +22,7 @@ from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import DatasetError, UsageError
 from synthbench.tasks.base import Task
 from synthbench.training.batches import read_split, take
-from synthbench.training.directory import MODEL, RunDirectory
+from synthbench.training.directory import MODEL, RunDirectory, at_step
 from synthbench.training.forms import Form, form_of
 from synthbench.training.forms.rows import Batch, Rows
 from synthbench.training.models import build, code_of
@@ -43,6 +44,7 @@ _LACKING = {
     "halting": "adaptive computation time",
     "hidden": "recorded states",
     "hybrid": "hybrid attention",
+    "norm_input": "LayerNorm whose input is recorded",
 }
 
 
@@ -88,6 +90,7 @@ class RunView:
     split: str  # the split that rows come from
     rows: Rows  # its rows
     row: int  # the row whose maps are drawn, counted from 0
+    directory: RunDirectory
 
     @functools.cached_property
     def shown(self) -> Pass:
@@ -125,6 +128,22 @@ class RunView:
                 return ["class", *(str(patch) for patch in range(patches))]
             case _:
                 return [str(place) for place in range(len(inputs))]
+
+    def stages(self) -> Iterator[tuple[float, RunView]]:
+        """The run at each checkpoint that it has kept, with its epoch.
+
+        Raises:
+            Unavailable: it has kept none.
+        """
+        if not self.directory.kept:
+            raise Unavailable("no checkpoints were kept: train with --keep-checkpoints 10")
+        last = self.curve[-1]
+        for step in self.directory.kept:
+            model = copy.deepcopy(self.model)
+            parameters = self.directory.load(torch.device("cpu"), at_step(step))
+            model.load_state_dict(parameters or {})
+            epoch = last["epoch"] * step / last["step"]
+            yield numbers(epoch), dataclasses.replace(self, model=model)
 
     def backbone_has(self, attribute: str, value: object) -> bool:
         """Whether the model's backbone has an attribute with this value."""
@@ -190,7 +209,7 @@ def open_run(
     model.load_state_dict(parameters)
     model.eval()
     curve = directory.metrics()
-    return RunView(recipe, task, opened, form, model, curve, result, split, rows, row)
+    return RunView(recipe, task, opened, form, model, curve, result, split, rows, row, directory)
 
 
 class Figure(abc.ABC):

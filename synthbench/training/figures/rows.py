@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -131,47 +131,6 @@ class PointPaths(Figure):
 def _of_row(view: RunView, steps: list[Any]) -> dict[str, Any]:
     """The data of a map: the row, its columns, and values for every step."""
     return {"split": view.split, "row": view.row, "columns": view.columns, "steps": steps}
-
-
-class Counts(Figure):
-    """The counts that a model predicts for coloured cells, against the true ones, by size."""
-
-    name = "counts"
-    title = "Predicted against true counts of coloured cells"
-    source = "Counting, figures 2, 3, 5 and 6"
-
-    def _data(self, view: RunView) -> dict[str, Any]:
-        if view.form.reads != "grids":
-            raise Unavailable(f"task {view.task.name} does not count")
-        cells: dict[int, Counter[tuple[int, int]]] = {}
-        for taken in view.passes(len(view.rows)):
-            answers = view.form.answers(taken.output.scores, taken.batch)
-            grids = zip(taken.batch.inputs.tolist(), taken.batch.targets.tolist(), strict=True)
-            for answer, (colors, counts) in zip(answers, grids, strict=True):
-                side = round(len(answer) ** 0.5)
-                pairs = zip(colors, counts, answer, strict=False)  # answer has no padding
-                found = ((int(true), int(said)) for color, true, said in pairs if color)
-                cells.setdefault(side, Counter()).update(found)
-        return {
-            "split": view.split,
-            "sizes": {
-                str(side): [[true, said, n] for (true, said), n in sorted(cells[side].items())]
-                for side in sorted(cells)
-            },
-        }
-
-    def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:
-        sizes = data["sizes"]
-        every = panels(canvas, len(sizes), width=3.0)
-        for axes, (side, cells) in zip(every, sizes.items(), strict=True):
-            true, said, n = np.array(cells).T
-            axes.scatter(true, said, s=2 + 40 * n / n.max(), alpha=0.6, linewidths=0)
-            axes.plot([0, true.max()], [0, true.max()], color="0.6", marker="", linewidth=0.8)
-            right = n[true == said].sum() / n.sum()
-            axes.set_title(f"{side}x{side}: {right:.1%} right", fontsize=8)
-            axes.set_xlabel("true", fontsize=7)
-            axes.set_ylabel("predicted", fontsize=7)
-            axes.tick_params(labelsize=7)
 
 
 class HaltingSteps(Figure):

@@ -12,7 +12,7 @@ from synthbench.training.layers import normalisation as weigh
 from synthbench.training.layers.dropout import Dropout
 from synthbench.training.layers.positions import Direction, Relative
 from synthbench.training.models.output import Record
-from synthbench.training.options import check_heads, check_names
+from synthbench.training.options import check_heads, check_names, check_sizes
 
 NORMALISATIONS = (
     "softmax",
@@ -44,6 +44,7 @@ class Attention(nn.Module):
         temperature: what the scores are divided by, in NormSoftmax at most; default: √d_head, or 1
             if α scales them. Geometric attention has none.
         position: `none`, `relative` or `gated`; with geometric attention `none`.
+        sinkhorn: iterations of doubly-normalised attention (`normalisation.doubly_normalised`).
         key_dropout: chance that a unit of a key is dropped, in scores of contents and positions,
             but not in geometric attention's direction. The paper drops units of queries (NDR,
             section C.3), its program those of keys.
@@ -73,6 +74,7 @@ class Attention(nn.Module):
         spread: str = "query",
         temperature: float | None = None,
         position: str = "none",
+        sinkhorn: int = 1,
         key_dropout: float = 0.0,
         qkv_bias: bool = True,
         output_bias: bool = True,
@@ -91,7 +93,9 @@ class Attention(nn.Module):
             )
         if temperature is not None and not 0 < temperature < math.inf:
             raise ParameterError(f"Temperature {temperature}: allowed are numbers above 0.")
+        check_sizes(sinkhorn=sinkhorn)
         self.num_heads, self.normalisation, self.spread = num_heads, normalisation, spread
+        self.sinkhorn = sinkhorn
         self.query = nn.Linear(d_model, d_model, bias=False)
         d_head = d_model // num_heads
         self.query_bias = nn.Parameter(torch.zeros(num_heads, 1, d_head)) if qkv_bias else None
@@ -214,7 +218,8 @@ class Attention(nn.Module):
             case "geometric-l1":
                 return _only(weigh.geometric_l1(scores, mask, nearest), column)
             case "doubly-normalised":
-                return _only(weigh.doubly_normalised(scores, mask, self.temperature), column)
+                doubly = weigh.doubly_normalised(scores, mask, self.temperature, self.sinkhorn)
+                return _only(doubly, column)
             case "hybrid":
                 share = self.hybrid_weight
                 return _only(weigh.hybrid(scores, mask, self.temperature, share), column)

@@ -85,18 +85,29 @@ def _spread(scores: Tensor, mask: Tensor | None, statistic: str, over: str) -> T
     return variance.sqrt() if statistic == "deviation" else variance
 
 
-def doubly_normalised(scores: Tensor, mask: Tensor | None, temperature: float | Tensor) -> Tensor:
+def doubly_normalised(
+    scores: Tensor, mask: Tensor | None, temperature: float | Tensor, iterations: int = 1
+) -> Tensor:
     """DNAS: normalised over queries for each key, then over keys for each query.
 
     This is one step of the Sinkhorn iteration (eq. 10), in log space. The weights of a key sum to
-    at least 1 / length over the queries (theorem 2), so no key is explained away.
+    at least 1 / length over the queries (theorem 2), so no key is explained away. With more
+    `iterations` the sums over queries approach 1, too.
 
-    Source: DNAS, eq. 5.
+    Source: DNAS, eqs. 5 and 10.
     """
-    scores = scores / temperature
-    queries = scores if mask is None else scores.masked_fill(~mask[:, None, :, None], -math.inf)
-    log_share = scores - queries.logsumexp(dim=-2, keepdim=True)  # log ξ
+    log_share = _over_queries(scores / temperature, mask)  # log ξ
+    for _ in range(iterations - 1):
+        # Padded keys keep finite values, so that their gradients are finite.
+        sums = _without_padding(log_share, mask, -math.inf).logsumexp(dim=-1, keepdim=True)
+        log_share = _over_queries(log_share - sums, mask)
     return _without_padding(log_share, mask, -math.inf).softmax(dim=-1)
+
+
+def _over_queries(logits: Tensor, mask: Tensor | None) -> Tensor:
+    """The logarithms of weights that sum to 1 over the real queries of each key."""
+    queries = logits if mask is None else logits.masked_fill(~mask[:, None, :, None], -math.inf)
+    return logits - queries.logsumexp(dim=-2, keepdim=True)
 
 
 def hybrid(

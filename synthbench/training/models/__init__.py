@@ -135,6 +135,7 @@ MODELS: dict[str, Model] = {
     # DNAS, appendix E.
     "clusters-softmax": _whole("clusters:AttentionSteps", "points", normalisation="softmax"),
     "clusters-dnas": _whole("clusters:AttentionSteps", "points", normalisation="doubly-normalised"),
+    "clusters-hnas": _whole("clusters:AttentionSteps", "points", normalisation="hybrid"),
 }
 
 

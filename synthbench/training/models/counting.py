@@ -76,21 +76,31 @@ class Counting(nn.Module):
 
         `inputs` are colours 0..9, int64 `(rows, cells)`, `lengths` the cells of each grid, int64
         `(rows,)`; without them all grids are full. In the scores `(rows, cells, 10)` the count
-        stands in the dimension of the cell's colour. Records `attention` and `scores`, and `hidden`
-        after each of the two parts.
+        stands in the dimension of the cell's colour. Records `attention` and `scores`, `hidden`
+        after each of the two parts, and `norm_input` of each LayerNorm.
         """
         mask = None
         if lengths is not None:
             mask = torch.arange(inputs.shape[1], device=inputs.device) < lengths.unsqueeze(-1)
         cells = functional.one_hot(inputs, COLORS).to(self.attention.key.weight.dtype)
         states = self.dropout(self.attention(cells, mask, record=record))
-        states = self.norm_attention(cells + states if self.residual else states)
+        states = self._normed(self.norm_attention, cells, states, record)
         counts = self.dropout(self.feedforward(states))
-        counts = self.norm_feedforward(states + counts if self.residual else counts)
+        counts = self._normed(self.norm_feedforward, states, counts, record)
         if record is not None:
             record.add("hidden", states)
             record.add("hidden", counts)
         return Output(counts)
+
+    def _normed(
+        self, norm: nn.Module, before: Tensor, part: Tensor, record: Record | None
+    ) -> Tensor:
+        """The output of a part after its residual connection and its LayerNorm, if it has them."""
+        summed = before + part if self.residual else part
+        if record is not None and isinstance(norm, nn.LayerNorm):
+            record.add("norm_input", summed)
+        normed: Tensor = norm(summed)
+        return normed
 
 
 class IdentityNetwork(nn.Module):

@@ -15,10 +15,12 @@ from synthbench.training.recipes import (
     cpu,
     dnas,
     eureka,
+    eureka_ablations,
     grokking,
     illusion,
     layers,
     ndr,
+    ndr_ablations,
     zoology,
 )
 from synthbench.training.recipes.base import Recipe, Study
@@ -44,9 +46,12 @@ def _quick(study: Study) -> Study:
 
 STUDIES: tuple[Study, ...] = (
     *cpu.STUDIES,
+    *cpu.MORE,
     *by_rule.STUDIES,
     *ndr.STUDIES,
+    *ndr_ablations.STUDIES,
     *eureka.STUDIES,
+    *eureka_ablations.STUDIES,
     *counting.STUDIES,
     *dnas.STUDIES,
     *grokking.STUDIES,

@@ -8,6 +8,8 @@ from 1 to 999. The program computes in float64, here it is float32.
 
 from __future__ import annotations
 
+import dataclasses
+
 from synthbench.training.recipes.base import Measure, Published, Recipe, Study
 
 SIZES = (7, 8, 9, 10, 12, 15, 20)
@@ -68,6 +70,36 @@ GRID_COUNT = Study(
     departures=_DEPARTURES,
 )
 
+#: "In fact, up to 100x100 grids" (section IV-B). The sizes between are ours.
+_LARGE_SIZES = (20, 50, 100)
+LARGE_GRIDS = dataclasses.replace(
+    GRID_COUNT,
+    name="large-grids",
+    title="Grids of up to 100x100 cells",
+    parameters={"colored_limit": 999, "test_sizes": _LARGE_SIZES},
+    unpublished=("test_sizes",),
+    rows={"test": 300},
+    measures=tuple(
+        Measure(
+            f"{size}x{size}",
+            "test",
+            "cell_accuracy",
+            where=("size", size),
+            headline="out" if size == max(_LARGE_SIZES) else "",
+        )
+        for size in _LARGE_SIZES
+    ),
+    recipes=(
+        dataclasses.replace(
+            GRID_COUNT.recipe("counting"),
+            published={
+                ("default", f"{size}x{size}"): Published(1.0, "Counting, section IV-B")
+                for size in _LARGE_SIZES
+            },
+        ),
+    ),
+)
+
 
 def _repeat(name: str, steps: int, iid: tuple[float, float], test: tuple[float, float]) -> Recipe:
     """A line of table II: mean squared errors with their deviations."""
@@ -101,4 +133,4 @@ IDENTITY = Study(
     departures=(*_DEPARTURES, "100,000 rows of train (paper: fresh rows)"),
 )
 
-STUDIES = (GRID_COUNT, IDENTITY)
+STUDIES = (GRID_COUNT, LARGE_GRIDS, IDENTITY)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from synthbench.training.recipes import counting, eureka, ndr
-from synthbench.training.recipes.base import Recipe, Study, settings
+from synthbench.training.recipes import counting, eureka, eureka_ablations, ndr, ndr_ablations
+from synthbench.training.recipes.base import Measure, Recipe, Study, settings
 
 
 def _smaller(study: Study, *recipes: Recipe, **changes: Any) -> Study:
@@ -55,7 +55,9 @@ def _ctl_gated(name: str, options: str, steps: int) -> Recipe:
     The paper's table 1 reads from the last; table 5 has one of these models read from the first.
     """
     made = _ctl(name, _DATA_ROUTER + options, f"steps={steps}")
-    first = {line.name: line.published for line in ndr.READOUT.recipes}.get(f"{name}-first", {})
+    first = {line.name: line.published for line in ndr_ablations.READOUT.recipes}.get(
+        f"{name}-first", {}
+    )
     figures = {key: one for key, one in made.published.items() if key[0] == "forward"}
     figures |= {key: one for key, one in first.items() if key[0] == "backward"}
     return dataclasses.replace(
@@ -194,6 +196,15 @@ GRID_COUNT = _smaller(
     seeds=5,
 )
 
+LARGE_GRIDS = _smaller(
+    counting.LARGE_GRIDS,
+    dataclasses.replace(
+        GRID_COUNT.recipe("counting"), published=counting.LARGE_GRIDS.recipes[0].published
+    ),
+    rows={"iid": 100, "test": 60},
+    seeds=1,
+)
+
 #: With LayerNorm the error cannot fall below 1/60, because it keeps only four of five dimensions.
 IDENTITY = _smaller(
     counting.IDENTITY,
@@ -205,6 +216,7 @@ IDENTITY = _smaller(
 
 #: The paper's own size: three to five minutes a run, if two run at once.
 PARITY = _smaller(eureka.PARITY, *eureka.PARITY.recipes)
+PARITY_RATES = _smaller(eureka.PARITY_RATES, *eureka.PARITY_RATES.recipes)
 
 
 def _see(name: str, steps: int, options: str) -> Recipe:
@@ -226,5 +238,14 @@ COMPOSITES = _smaller(
     rows={"validation": 500, "test": 1_000},
     seeds=3,
 )
+#: The plateau comes before any moment, so that few steps show it.
+COMPOSITES_PRIOR = _smaller(
+    eureka_ablations.PRIOR,
+    dataclasses.replace(_see("vit", 4000, _SMALL_VIT), published={}),
+    rows={"validation": 1_000, "test": 1_000},
+    seeds=1,
+    measures=(Measure("accuracy", "test", "accuracy", headline="out"),),
+)
 
 STUDIES = (CTL, ARITHMETIC, LISTOPS, PARITY, COMPOSITES, GRID_COUNT, IDENTITY)
+MORE = (LARGE_GRIDS, PARITY_RATES, COMPOSITES_PRIOR)

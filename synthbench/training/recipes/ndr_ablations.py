@@ -1,0 +1,171 @@
+"""Ablations of NDR (appendix A, tables 2, 4 to 6 and 10): layers, read-out, halting, steps, search.
+
+Recipes are those of `ndr` but for what is varied.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import random
+from collections.abc import Mapping
+from typing import Any
+
+from synthbench.training.recipes.base import Measure, Recipe, Study
+from synthbench.training.recipes.ndr import ARITHMETIC, CTL, published
+
+#: The best weight of the ponder cost, and the steps that halting needs (appendix A).
+_PONDER, _HALTING_STEPS = 0.03, 60_000
+
+
+def _changed(
+    parent: str, table: str, accuracies: str, options: dict[str, Any], **changes: Any
+) -> Recipe:
+    """The recipe of ctl with other options and fields."""
+    made = CTL.recipe(parent)
+    figures = published(f"NDR, table {table}", CTL.variants, accuracies)
+    return dataclasses.replace(
+        made, options={**made.options, **options}, published=figures, **changes
+    )
+
+
+def _layers(count: int, accuracies: str) -> Recipe:
+    name = f"ndr-{count}-layers"
+    return _changed("ndr", "4", accuracies, {"num_layers": count}, name=name)
+
+
+LAYERS = dataclasses.replace(
+    CTL,
+    name="layers",
+    title="How many layers the Neural Data Router needs",
+    recipes=(
+        _layers(14, "100±0 100±0  100±0 100±0"),
+        _layers(12, "100±0 100±0  100±0  99±2"),
+        _layers(10, "100±0  75±4  100±0  62±5"),
+        _layers(8, " 100±0  23±2  100±0  24±3"),
+        _layers(6, " 100±0  22±5   96±3  15±1"),
+        _layers(4, "  96±4  14±1   68±11 13±1"),
+    ),
+)
+
+
+def _readout(parent: str, readout: str, accuracies: str) -> Recipe:
+    name = f"{parent}-{readout}"
+    return _changed(parent, "5", accuracies, {"readout": readout}, name=name)
+
+
+def _read_by_attention(parent: str) -> Recipe:
+    """Read by cross-attention, of which the paper says that it was "not better"."""
+    made = CTL.recipe(parent)
+    options = {**made.options, "readout": "attention"}
+    return dataclasses.replace(made, name=f"{parent}-attention", options=options, published={})
+
+
+READOUT = dataclasses.replace(
+    CTL,
+    name="readout",
+    title="The result read from the first or the last column, or by cross-attention",
+    recipes=(
+        _readout("transformer", "first", "100±0  12±1   82±39  13±1"),
+        _readout("transformer", "last", " 100±0  13±1   82±39  12±1"),
+        _readout("transformer-relative", "first", "100±0  12±1  100±0  22±5"),
+        _readout("transformer-relative", "last", " 100±0  23±5  100±0  13±1"),
+        _readout("transformer-relative-gate", "first", "100±0  17±2  100±0 100±0"),
+        _readout("transformer-relative-gate", "last", " 100±0  99±1  100±0  19±4"),
+        *map(_read_by_attention, ("transformer", "transformer-relative-gate")),
+    ),
+)
+
+
+def _halting(name: str, accuracies: str) -> Recipe:
+    """With halting, 14 layers can be trained, in twice the steps (appendix A)."""
+    parent = name.removesuffix("-universal").removesuffix("-act")
+    changes = {"name": name, "model": name, "steps": _HALTING_STEPS, "ponder": _PONDER}
+    return _changed(parent, "6, 60k steps", accuracies, {"num_layers": 14}, **changes)
+
+
+ACT = dataclasses.replace(
+    CTL,
+    name="act",
+    title="Adaptive computation time in place of the copy gate",
+    measures=(*CTL.measures, Measure("halting steps, test", "test", "halting")),
+    recipes=(
+        _halting("transformer-act", "100±0 12±2  100±0 12±1"),
+        _halting("transformer-act-universal", "100±0 12±1  100±0 11±1"),
+        _halting("transformer-relative-act", "100±0 99±2  100±0 13±0"),
+        _halting("transformer-relative-act-universal", "100±0 92±14  100±0 12±2"),
+        _halting("geometric-act", "100±0 97±5  100±0 45±21"),
+        _halting("geometric-act-universal", "96±10 72±35  100±0 44±19"),
+    ),
+)
+
+#: Table 2's and table 6's accuracies on test after fewer steps, in hundredths.
+_AFTER_50K = {
+    "lstm": "72±1",
+    "bilstm": "80±4",
+    "transformer": "29±1",
+    "transformer-relative": "40±5",
+    "transformer-gated-position": "73±15",
+    "ndr": "98±1",
+}
+_AFTER_30K = {
+    "transformer-act": "13±1 13±1",
+    "transformer-act-universal": "13±1 12±1",
+    "transformer-relative-act": "84±22 13±1",
+    "transformer-relative-act-universal": "67±41 12±0",
+    "geometric-act": "58±16 30±17",
+    "geometric-act-universal": "31±22 21±7",
+}
+
+
+def _shorter(study: Study, name: str, steps: int, table: str, tests: Mapping[str, str]) -> Study:
+    """A study whose models are trained for fewer steps, with the paper's accuracies on test."""
+    recipes = []
+    for made, accuracies in tests.items():
+        figures = published(f"NDR, table {table}", study.variants, accuracies, ("test",))
+        recipes.append(dataclasses.replace(study.recipe(made), steps=steps, published=figures))
+    title = f"{study.title}, after {steps:,} steps"
+    return dataclasses.replace(study, name=name, title=title, recipes=tuple(recipes))
+
+
+ARITHMETIC_50K = _shorter(ARITHMETIC, "50k", 50_000, "2, 50K", _AFTER_50K)
+ACT_30K = _shorter(ACT, "act-30k", 30_000, "6, 30k steps", _AFTER_30K)
+
+#: Table 10's ranges for the Neural Data Router. The paper searched with Weights & Biases. Here
+#: settings are drawn independently, learning rates from a logarithmic scale.
+_SEARCHED = 24
+
+
+def _draw_settings(number: int) -> Recipe:
+    """Setting `number` of the search: the same on every machine."""
+    draw = random.Random(number)
+    d_model = draw.choice((128, 256, 512))
+    options = {
+        "d_model": d_model,
+        "d_ff": d_model * draw.choice((1, 2, 4)),
+        "num_heads": draw.choice((2, 4, 8, 16)),
+        "num_layers": draw.randint(4, 20),
+        "dropout": round(draw.uniform(0.0, 0.5), 3),
+        "key_dropout": round(draw.uniform(0.0, 0.5), 3),
+    }
+    made = CTL.recipe("ndr")
+    return dataclasses.replace(
+        made,
+        name=f"setting-{number}",
+        learning_rate=float(f"{math.exp(draw.uniform(math.log(5e-5), math.log(1e-3))):.2g}"),
+        weight_decay=round(draw.uniform(0.0, 0.1), 4),
+        options={**made.options, **options},
+        published={},
+    )
+
+
+SEARCH = dataclasses.replace(
+    CTL,
+    name="search",
+    title="Settings drawn from table 10, to be compared on validation",
+    seeds=1,
+    measures=(Measure("validation", "validation", "accuracy"), *CTL.measures),
+    recipes=tuple(map(_draw_settings, range(_SEARCHED))),
+)
+
+STUDIES = (LAYERS, READOUT, ACT, ARITHMETIC_50K, ACT_30K, SEARCH)
