@@ -125,7 +125,7 @@ COMPLETED: Mapping[str, Names | str] = {
     "task": _tasks,
     "dataset": "dir",
     "datasets": "dir",
-    "run": "dir",
+    "runs": "dir",
     "predictions": "file",
     "corpus": "file",
     "--task": _tasks,

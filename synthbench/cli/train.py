@@ -287,7 +287,7 @@ def _try_suite(
     epilog="""
     synthbench figures run
     synthbench figures run --figure attention --split test --row 3 --out drawn
-    synthbench figures runs/*/ --figure attention-scores
+    synthbench figures run other --figure curves --out drawn
     """,
 )
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)

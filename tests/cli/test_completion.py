@@ -84,7 +84,7 @@ def test_everything_that_takes_a_name_is_completed():
     free = {
         "-n", "--seed", "--shard-rows", "--workers", "--scheduler", "--time-limit", "--recipe",
         "--option", "--seeds", "--row", "--figure", "--revision", "name", "repo_id", "--set",
-        "--rows", "--min-bits", "--weights", "--shots", "--system", "--offset", "--request",
+        "--rows", "--keep-checkpoints", "--min-bits", "--weights", "--shots", "--system", "--offset", "--request",
         "--base-url", "--samples", "--concurrency", "--retries", "--timeout",
         "--width", "--length", "--question", "--answer",
     }  # fmt: skip

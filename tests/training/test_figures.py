@@ -249,8 +249,8 @@ def test_several_runs_are_drawn_in_one_call_and_checked_before_any(runs, tmp_pat
         ("lstm", "curves.png"), ("parity", "curves.png")
     ]  # fmt: skip
     with pytest.raises(SynthbenchError, match="No run at"):
-        draw_figures([runs("lstm"), tmp_path / "nowhere"], out=tmp_path / "none")
-    assert not (tmp_path / "none").exists()
+        draw_figures([runs("lstm"), tmp_path / "nowhere"], out=tmp_path / "absent")
+    assert not (tmp_path / "absent").exists()
 
 
 def test_a_step_measures_the_distances_of_the_equations(runs, tmp_path):

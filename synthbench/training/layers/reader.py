@@ -16,7 +16,7 @@ class Reader(nn.Module):
 
     Args:
         d_model: size of a state.
-        num_heads: number of heads; it divides `d_model`.
+        num_heads: number of heads, a divisor of `d_model`.
 
     Raises:
         ParameterError: heads that do not divide a state.
