@@ -238,7 +238,7 @@ def test_the_papers_grid_has_a_weight_for_each_pair_of_cells(runs, tmp_path):
     grid, weights = shown["paper-grid"]["grid"], np.array(shown["paper-grid"]["weights"])
     assert weights.shape == (9, 9) and len(shown["paper-grid"]["counts"]) == 9
     same = [place for place, color in enumerate(grid) if color == 6]
-    np.testing.assert_array_equal(weights[same[0]], weights[same[1]])  # there are no positions
+    np.testing.assert_array_equal(weights[same[0]], weights[same[1]])  # without positions
 
 
 def test_several_runs_are_drawn_in_one_call_and_checked_before_any(runs, tmp_path):
