@@ -84,9 +84,9 @@ def test_everything_that_takes_a_name_is_completed():
     free = {
         "-n", "--seed", "--shard-rows", "--workers", "--scheduler", "--time-limit", "--recipe",
         "--option", "--seeds", "--row", "--figure", "--revision", "name", "repo_id", "--set",
-        "--rows", "--keep-checkpoints", "--min-bits", "--weights", "--shots", "--system", "--offset",
-        "--request", "--base-url", "--samples", "--concurrency", "--retries", "--timeout",
-        "--width", "--length", "--question", "--answer",
+        "--rows", "--keep-checkpoints", "--min-bits", "--weights", "--shots", "--system",
+        "--offset", "--request", "--base-url", "--samples", "--concurrency", "--retries",
+        "--timeout", "--width", "--length", "--question", "--answer",
     }  # fmt: skip
     for name, command in commands.commands.items():
         for one in command.params:

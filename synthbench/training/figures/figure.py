@@ -133,7 +133,7 @@ class RunView:
         """The run at each checkpoint that it has kept, with its epoch.
 
         Raises:
-            Unavailable: it has kept none.
+            Unavailable: it kept nothing.
         """
         if not self.directory.kept:
             raise Unavailable("no checkpoints were kept: train with --keep-checkpoints 10")
