@@ -1,8 +1,9 @@
 """DNAS (Ding, Fan, Lan, Schuurmans, Soricut, 2020): clusters without training, and three tasks.
 
 The paper shows pictures of one example each (figures 8 and 9) without figures, so the main study
-quotes nothing. The study `one-step` has the distances of equations 13 and 14, which figure 7 plots. The paper
-trains its attention on language and images. `doubly-normalised` trains it on three of our tasks.
+quotes nothing. The study `one-step` has the distances of equations 13 and 14, which figure 7 plots.
+The paper trains its attention on language and images. `doubly-normalised` trains it on three of our
+tasks.
 """
 
 from __future__ import annotations
