@@ -14,7 +14,7 @@ def main() -> None:
             from synthbench.cli.main import main as run
 
             run()
-    except KeyboardInterrupt:  # while modules were loaded; afterwards `run` itself takes it
+    except KeyboardInterrupt:  # while modules were loaded. Afterwards `run` itself takes it
         os.write(2, b"Interrupted.\n")
         os._exit(130)  # `sys.exit` ends by the signal if the exception passed through an import
 

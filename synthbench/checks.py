@@ -20,7 +20,7 @@ def needs(what: str, library: str, extra: str) -> Iterator[None]:
     """A `with` block that imports a library of an extra.
 
     Args:
-        what: what needs the library; the error begins with it.
+        what: what needs the library. The error begins with it.
         library: the library's name, for people.
         extra: the extra of this package that installs it.
 
@@ -106,7 +106,7 @@ def usable_path(what: str, given: str | os.PathLike[str]) -> Path:
         path.absolute()
     except FileNotFoundError:
         raise UsageError(
-            f"{what} {short(str(path))}: the working directory is gone; name an absolute path."
+            f"{what} {short(str(path))}: the working directory is gone. Name an absolute path."
         ) from None
     try:
         path.stat()

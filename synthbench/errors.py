@@ -11,7 +11,7 @@ from synthbench.text.lines import one_line, short
 class SynthbenchError(Exception):
     """A check failed, data is bad, or the system refused an operation. Exit status 1.
 
-    Its text may quote file names and values; control characters in them are escaped.
+    Its text may quote file names and values. Control characters in them are escaped.
     """
 
     exit_status = 1

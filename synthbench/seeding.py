@@ -1,6 +1,6 @@
 """The only source of randomness: the few draws we need, from Philox's raw words.
 
-NumPy promises that the raw words of a bit generator never change; it promises nothing of the
+NumPy promises that the raw words of a bit generator never change. It promises nothing of the
 kind for `Generator.integers` or `standard_normal`, and the C library's `log` differs between
 platforms. So every draw below is integer arithmetic on raw 64-bit words, or exact IEEE
 operations on their shifts, and gives the same bits on every machine.
@@ -42,7 +42,7 @@ class Draws:
     """The draws of one block of one stream.
 
     Args:
-        stream: the stream's coordinates, a mapping of JSON values; its canonical JSON is the key.
+        stream: the stream's coordinates, a mapping of JSON values. Its canonical JSON is the key.
         block: number of the block in the stream, at least 0.
 
     Two streams with different coordinates, and two blocks of one stream, never share a word: the
@@ -256,9 +256,9 @@ class Choice:
 
     Args:
         values: the values, at least 0, any signed integer dtype `(values,)`.
-        weights: their weights, in any unit; probabilities are rounded to multiples of 2**-32.
+        weights: their weights, in any unit. Probabilities are rounded to multiples of 2**-32.
 
-    A draw uses one half word; its upper twelve bits mostly determine the value, by one look-up.
+    A draw uses one half word. Its upper twelve bits mostly determine the value, by one look-up.
     """
 
     _GUIDE_BITS = 12

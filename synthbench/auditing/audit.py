@@ -1,7 +1,7 @@
 """Find out how well a dataset can be answered without solving its task.
 
 Leaks are found by comparing all rows. Shortcuts are fitted on a limited number of rows of train and
-scored on other rows of every split; the same rows are drawn every time.
+scored on other rows of every split. The same rows are drawn every time.
 """
 
 from __future__ import annotations

@@ -14,13 +14,13 @@ from synthbench.auditing.scoring import Reference, ScoreOnRows, score_text
 from synthbench.text.lines import printable
 from synthbench.text.tables import escaped
 
-#: The width of a chart; on a screen of 400 pixels, letters are as many pixels high as they say.
+#: The width of a chart. On a screen of 400 pixels, letters are as many pixels high as they say.
 _WIDTH, _LETTERS = 400, 12.5
 #: Room for names at the left of bars, and for half a name at the right of the last mark.
 _LEFT, _RIGHT = 40, 20
 #: The height of the line of a shortcut's score, and of the longest bar.
 _LINE, _BARS = 28, 140
-#: The maximum number of bars; if a distribution has more values, some are merged.
+#: The maximum number of bars. If a distribution has more values, some are merged.
 MOST_BARS = 24
 #: The maximum number of values that are named below the bars.
 _MOST_NAMES = 12

@@ -38,7 +38,7 @@ class SplitLeaks:
     shared_images: dict[str, int]  # how many of these images another split uses too, by that split
     near_duplicates: dict[
         str, NearDuplicates
-    ]  # near duplicates, by kind; empty without a train split
+    ]  # near duplicates, by kind. Empty without a train split
 
 
 def find_leaks(subject: AuditedVariant, scans: Mapping[str, SplitScan]) -> dict[str, SplitLeaks]:

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from synthbench.tasks.audit_spec import Columns, Predictor, labels_of
 
-#: The maximum number of optimiser steps; more would change hardly any answer.
+#: The maximum number of optimiser steps. More would change hardly any answer.
 _STEPS = 100
 
 
 def fit_linear(features: Callable[[Columns], Any], train: Columns) -> Predictor:
     """Fit a logistic regression to features, float32 `(rows, features)`.
 
-    An array is scaled to unit variance; a sparse matrix is not, as features that are rare would
+    An array is scaled to unit variance. A sparse matrix is not, as features that are rare would
     weigh the most.
     """
     from sklearn.exceptions import ConvergenceWarning

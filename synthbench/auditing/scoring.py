@@ -47,7 +47,7 @@ class Estimate:
 class Reference:
     """The scores that a shortcut is compared with, by metric."""
 
-    #: the score of a uniform guess if a class is the only right answer; otherwise the score of the
+    #: the score of a uniform guess if a class is the only right answer. Otherwise the score of the
     #: reference answer to another row: of the same level or, if it has no other, of the split
     chance: dict[str, float]
     solution: dict[str, float]  # the score of the reference solver

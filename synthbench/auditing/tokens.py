@@ -78,7 +78,7 @@ def lengths_of(rows: pa.ListArray) -> NDArray[np.int64]:
 
 
 class Codes:
-    """Tokens as numbers: train's tokens in alphabetical order; all other tokens are 0."""
+    """Tokens as numbers: train's tokens in alphabetical order. All other tokens are 0."""
 
     def __init__(self, tokens: Tokenizer, train: Columns) -> None:
         self._tokens = tokens
@@ -133,7 +133,7 @@ class Bags:
         tokens: splits rows.
         train: the rows that decide what is counted.
         longest: how many tokens a run has at most.
-        most: how many tokens and runs are counted at most; default: `MOST_FEATURES`.
+        most: how many tokens and runs are counted at most. Default: `MOST_FEATURES`.
     """
 
     def __init__(

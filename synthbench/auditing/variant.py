@@ -1,7 +1,7 @@
 """The audited variant of a dataset, and its rows: a sample of each split, or one pass over all.
 
-Shortcuts are fitted and scored on the samples, which are limited in number and always the same;
-leaks and balance are found in all rows.
+Shortcuts are fitted and scored on the samples, which are limited in number and always the same.
+Leaks and balance are found in all rows.
 """
 
 from __future__ import annotations
@@ -173,12 +173,12 @@ class SplitScan:
     """The values collected from all rows of a split."""
 
     contents: NDArray[np.uint64]  # the fingerprint of each row's content, uint64 `(rows,)`
-    #: a code of each row's id, uint64 `(rows,)`; equal to the fingerprint if the id is right
+    #: a code of each row's id, uint64 `(rows,)`. Equal to the fingerprint if the id is right
     ids: NDArray[np.uint64]
     #: the keys that near duplicates share, uint64 `(rows,)`, by kind of near duplicate
     near_duplicates: dict[str, NDArray[np.uint64]]
     levels: NDArray[np.int64]  # the level of each row, int64 `(rows,)`
-    #: the label of each row, int64 `(rows,)`; empty if labels are not integers
+    #: the label of each row, int64 `(rows,)`. Empty if labels are not integers
     labels: NDArray[np.int64]
     #: the distinct codes of the source images in use, uint64, in ascending order
     images: NDArray[np.uint64]

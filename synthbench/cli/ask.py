@@ -87,7 +87,7 @@ def ask(
 ) -> int:
     """Ask a model behind a server that speaks OpenAI's chat API.
 
-    TASK is a task's name or a dataset directory. Replies are kept in DIR; the
+    TASK is a task's name or a dataset directory. Replies are kept in DIR. The
     same command goes on where it stopped, and may ask for more rows or samples.
     The key is read from the environment variable OPENAI_API_KEY. The exit
     status is 1 if some requests got no reply.

@@ -1,7 +1,7 @@
 """Names that a shell completes: tasks, variants, levels, splits, models, formats, directories.
 
 `COMPLETED` says what each argument and option takes, in whatever command it is. What is on the
-command line so far is in the context, as far as it can be read; where that says too little, nothing
+command line so far is in the context, as far as it can be read. Where that says too little, nothing
 is offered.
 """
 

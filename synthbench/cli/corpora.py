@@ -51,9 +51,9 @@ def decontaminate(
     """Copy CORPUS without documents that hold a held-out row.
 
     CORPUS is a file of JSON Lines or a directory of such files, also
-    compressed. A document is a line; all strings in it are searched for rows
+    compressed. A document is a line. All strings in it are searched for rows
     of all tasks of text, in any spacing. Short rows that look like ordinary
-    text do not count; see --min-bits.
+    text do not count. See --min-bits.
     """
     from synthbench.decontamination.decontaminate import decontaminate as clean
 

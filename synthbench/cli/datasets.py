@@ -98,8 +98,8 @@ def evaluate(
     --read text extracts it from free text, such as "The answer is 7".
     Rows without a prediction score as wrong, unless --answered-only is given.
 
-    Replies that `ask` keeps and output files of OpenAI's batches are read, too;
-    answers in these files are always extracted from free text.
+    Replies that `ask` keeps and output files of OpenAI's batches are read, too.
+    Answers in these files are always extracted from free text.
     """
     from synthbench.dataset.dataset import DatasetDirectory
     from synthbench.evaluation.evaluate import evaluate as judge

@@ -36,7 +36,7 @@ class Commands(WithExamples, click.Group):
         """Find the command.
 
         Raises:
-            UsageError: there is no such command; the error offers the nearest.
+            UsageError: there is no such command. The error offers the nearest.
         """
         if args and args[0] in RENAMED and not ctx.resilient_parsing:
             raise UsageError(f"Command {args[0]!r} is now called {RENAMED[args[0]]!r}.")

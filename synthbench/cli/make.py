@@ -199,7 +199,7 @@ def _rows_by_bucket(buckets: Mapping[str, int]) -> str:
 def _loading_line(outcome: Outcome) -> str:
     """The line of Python that loads a dataset, or why `datasets` cannot open its path."""
     try:
-        # In a C locale even a path that is UTF-8 has surrogates; other programs see it as it is.
+        # In a C locale even a path that is UTF-8 has surrogates. Other programs see it as it is.
         path = os.fsencode(outcome.path).decode("utf-8")
     except UnicodeDecodeError:
         return (

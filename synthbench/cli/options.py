@@ -186,7 +186,7 @@ def weighted(names: Sequence[str], weights: str | None) -> dict[str, int]:
             f"as {','.join(['1'] * len(names))}."
         )
     if len(set(names)) < len(names):
-        raise UsageError(f"{', '.join(names)}: each may be there once; for more rows give weights.")
+        raise UsageError(f"{', '.join(names)}: each may be there once. For more rows give weights.")
     return {name: int(word) for name, word in zip(names, words, strict=True)}
 
 

@@ -122,7 +122,7 @@ def loading(manifest: Manifest, task: Task) -> str:
 import synthbench
 from datasets import load_dataset
 
-# These files, from the directory above; elsewhere put their path, or their name on the Hub.
+# These files, from the directory above. Elsewhere put their path, or their name on the Hub.
 dataset = load_dataset("./{task.name}", "{task.variant}")
 
 # The same rows without the files, made on this machine on first use.
@@ -147,7 +147,7 @@ def held_out_rule(task: Task, splits: Iterable[str], remark: str) -> str:
     row = f'dataset["{last.name}"][0]'
     code += f"\nsynthbench.is_held_out({_python(task)}, {row})  # {last.evaluation}"
     return f"""\
-A row whose `id` begins with `0` or `1` is held out. Evaluation splits have only such rows; train \
+A row whose `id` begins with `0` or `1` is held out. Evaluation splits have only such rows. Train \
 splits and streams have none, whatever their seed and parameters. So a model trained on them, with \
 any seed, has not seen a row that it is tested on. {remark}
 

@@ -65,7 +65,7 @@ class DatasetDirectory:
         if is_being_replaced(path):
             raise DatasetError(
                 f"No dataset at {str(path)!r}: `generate --overwrite` is replacing it, or was "
-                f"killed while replacing it. The old dataset is in {str(old_of(path))!r}; if no "
+                f"killed while replacing it. The old dataset is in {str(old_of(path))!r}. If no "
                 f"run is working on it, `synthbench generate TASK --out {shlex.quote(str(path))}` "
                 "puts it back."
             )
@@ -98,7 +98,7 @@ class DatasetDirectory:
         """The task that made the variant which a user means.
 
         Args:
-            given: a task, whose variant counts; a name or None for the first variant.
+            given: a task, whose variant counts. A name or None for the first variant.
 
         Raises:
             UsageError: the directory has another task, or the task with another seed or other
@@ -150,7 +150,7 @@ class DatasetDirectory:
         """The rows of a split in order, a batch at a time, with the columns of their task.
 
         Raises:
-            DatasetError: a shard is missing, cannot be read or has rows of another form; the split
+            DatasetError: a shard is missing, cannot be read or has rows of another form. The split
                 has another number of rows than its manifest says.
             UsageError: there is no such variant, split or column, `columns` is a single name, or
                 the task is unknown.

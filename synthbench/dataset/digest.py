@@ -36,7 +36,7 @@ class RowDigest:
 
     Args:
         columns: the columns, `id` included.
-        checked: whether the checksums inside images are checked; not needed for images just made.
+        checked: whether the checksums inside images are checked. Not needed for images just made.
 
     Attributes:
         chunks: the digests of the full chunks, in order.

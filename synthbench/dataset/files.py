@@ -82,7 +82,7 @@ def read_regular(directory: Path, name: str, most: int) -> bytes:
     """The bytes of a `regular_file`.
 
     Raises:
-        DatasetError: as in `regular_file`; also if the file has more than `most` bytes or cannot
+        DatasetError: as in `regular_file`. Also if the file has more than `most` bytes or cannot
             be read.
     """
     path = regular_file(directory, name)

@@ -15,10 +15,10 @@ from synthbench.tasks.base import Task
 from synthbench.tasks.registry import task_from
 from synthbench.text.lines import one_line, short
 
-#: Version of the manifest's form; readers refuse newer ones.
+#: Version of the manifest's form. Readers refuse newer ones.
 FORMAT = 1
 MANIFEST = "manifest.json"
-#: The most bytes of a manifest that are read; a manifest of 100 shards has some 30,000.
+#: The most bytes of a manifest that are read. A manifest of 100 shards has some 30,000.
 _LARGEST_MANIFEST = 1 << 26
 
 
@@ -133,7 +133,7 @@ class Manifest:
         """The manifest from JSON values, which may be anything; errors call them `file`.
 
         Raises:
-            DatasetError: they do not have the form of a manifest, or have a newer form; the text
+            DatasetError: they do not have the form of a manifest, or have a newer form. The text
                 names the key.
         """
         found = values.get("format") if isinstance(values, dict) else None

@@ -40,7 +40,7 @@ class OutputDirectory:
     Args:
         path: the directory.
         mark: the file by which our own output is known.
-        data: a dataset of the same command; it may lie in the directory.
+        data: a dataset of the same command. It may lie in the directory.
 
     Attributes:
         path: the directory.

@@ -1,6 +1,6 @@
 """Reading Parquet files that may be damaged: errors name the file, and memory is bounded.
 
-pyarrow refuses what it cannot parse; its Thrift limits and the sizes in the footer bound how much
+pyarrow refuses what it cannot parse. Its Thrift limits and the sizes in the footer bound how much
 more memory the rows may take than the file. `generation.shards` writes our own files.
 """
 
@@ -20,7 +20,7 @@ from synthbench.dataset.files import reading
 _THRIFT_BYTES, _THRIFT_ENTRIES = 1 << 24, 1 << 20
 #: A row group may unpack to `_FREE_BYTES` and `_TIMES` the size of its file.
 _FREE_BYTES, _TIMES = 1 << 26, 100
-#: Largest value of a fixed length, in bytes; a missing value takes the same space.
+#: Largest value of a fixed length, in bytes. A missing value takes the same space.
 _LONGEST = 1 << 16
 
 
@@ -74,7 +74,7 @@ def read_batches(
         path: the file.
         columns: names of the columns to read; missing ones are skipped; default: all.
         batch_rows: rows of a batch, at most.
-        groups: numbers of the row groups to read; default: all.
+        groups: numbers of the row groups to read. Default: all.
 
     Raises:
         DatasetError: the file is missing, cannot be read, or claims more than it can hold.

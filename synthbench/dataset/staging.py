@@ -57,7 +57,7 @@ def finished(path: Path) -> DatasetDirectory | None:
 def made_before(target: Path, command: dict[str, Any], overwrite: bool) -> DatasetDirectory | None:
     """The finished dataset that the same command made; None if it is still to be made.
 
-    First this repairs what a killed run left; see `staging_directory.repair`.
+    First this repairs what a killed run left. See `staging_directory.repair`.
 
     Args:
         target: the dataset directory.
@@ -303,7 +303,7 @@ def check_whole(
     """Make sure that every shard of a finished dataset is there with its size.
 
     Raises:
-        DatasetError: a shard is missing or has another size; the text names it and the remedy.
+        DatasetError: a shard is missing or has another size. The text names it and the remedy.
     """
     for shard in dataset.manifest.all_shards():
         file = dataset.path / shard.file

@@ -5,7 +5,7 @@ DIR                  the finished dataset, or nothing
     lock             locked by the run that makes the dataset
     command.json     what is to be made
     finished.jsonl   what is finished, a line for each shard
-    dataset/         the dataset; renamed to DIR when it is whole
+    dataset/         the dataset. Renamed to DIR when it is whole
     old/             the dataset that it replaces, during the renames
 """
 
@@ -61,7 +61,7 @@ def repair(target: Path) -> bool:
     Only `generate` calls this: readers change nothing.
 
     Returns:
-        Whether no other run is at work on the dataset; if one is, nothing is changed.
+        Whether no other run is at work on the dataset. If one is, nothing is changed.
 
     Raises:
         DatasetError: the dataset cannot be renamed.

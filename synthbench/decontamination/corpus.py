@@ -19,7 +19,7 @@ from synthbench.errors import DatasetError, UsageError
 SUFFIXES = (".jsonl", ".ndjson")
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".lz4": "lz4"}
 ALLOWED = f"{' or '.join(SUFFIXES)}, also with {', '.join(COMPRESSIONS)} behind it"
-#: Between two strings of a document; no row goes across an empty line.
+#: Between two strings of a document. No row goes across an empty line.
 _BETWEEN = "\n\n"
 #: Bytes of a block, about.
 BLOCK = 4 << 20

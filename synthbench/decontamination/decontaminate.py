@@ -38,12 +38,12 @@ class DecontaminationReport:
 
     Attributes:
         files: how many files were searched.
-        others: files of the corpus that are not JSON Lines; they are not copied.
+        others: files of the corpus that are not JSON Lines. They are not copied.
         documents: documents searched.
         dropped: documents that hold a held-out row.
         bytes: bytes of the documents searched, uncompressed.
         seconds: how long it took.
-        found: for each task, variant and split the documents with such rows; see `Found`.
+        found: for each task, variant and split the documents with such rows. See `Found`.
         least_tokens: for each task the number of tokens from which on a row can count.
     """
 
@@ -120,16 +120,16 @@ def decontaminate(
     is in texts that have nothing to do with modular arithmetic, and never counts by default.
 
     Args:
-        corpus: a file of JSON Lines, or a directory of such files, whose structure is kept; they
+        corpus: a file of JSON Lines, or a directory of such files, whose structure is kept. They
             may be compressed (`.gz`, `.zst`, `.bz2`, `.lz4`).
         out: the clean file or directory, which must not exist yet.
-        tasks: the tasks whose rows are searched for; default: all whose rows are texts.
+        tasks: the tasks whose rows are searched for. Default: all whose rows are texts.
         min_bits: the least information of rows that count: the entropy of a row's tokens, by their
             frequencies in the row, times their number. Default: as each task says, mostly 32 bits
             and 33 tokens.
         report: a file for a line of JSON about each row found: file, line, task, variant, split
-            and row; it must not exist yet.
-        workers: how many processes search; default: the usable cores.
+            and row. It must not exist yet.
+        workers: how many processes search. Default: the usable cores.
         progress: show a bar on standard error, if that is a terminal.
 
     Returns:

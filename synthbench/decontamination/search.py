@@ -29,7 +29,7 @@ from synthbench.tasks.registry import list_tasks, task, task_class
 from synthbench.tasks.row_ids import are_held_out, fingerprints
 from synthbench.tasks.tokens import Vocabulary
 
-#: Rows of more tokens are not searched for; the longest of any task of ours have 2,048.
+#: Rows of more tokens are not searched for. The longest of any task of ours have 2,048.
 LONGEST = 4_096
 #: Signs behind the number of a line or question.
 _MARKS = (")", "-")
@@ -102,7 +102,7 @@ class Search:
             (Finder(vocabulary, min(map(self._least_tokens, sharing)), core, touching), sharing)
             for (vocabulary, core, touching), sharing in by_vocabulary.items()
         ]
-        # One automaton for all short cores is fast; for all patterns it would have too many states.
+        # One automaton for all short cores is fast. For all patterns it would have too many states.
         short = [finder for finder, _ in self._finders if finder.is_short]
         together = "|".join(f"(?:{finder.prefilter})" for finder in short)
         for finder in short:
@@ -196,7 +196,7 @@ def _forms(name: str) -> list[tuple[TextTask, bool]]:
     """
     kind = task_class(name)
     if not issubclass(kind, TextTask) or kind.inputs != ("text",):
-        raise UsageError(f"Task {name!r}: its rows are not texts; allowed are {text_tasks()}.")
+        raise UsageError(f"Task {name!r}: its rows are not texts. Allowed are {text_tasks()}.")
     made: dict[tuple[str, Vocabulary], TextTask] = {}
     for variant in kind.variants:
         for level in (None, *kind.levels):

@@ -2,7 +2,7 @@
 
 Dask moves a result to the worker whose call needs it, and remakes the results of a dead worker.
 One call draws several consecutive blocks, because each call costs Dask some milliseconds. Every
-worker compares its code with ours (`dask_calls`); some results are made here again and compared.
+worker compares its code with ours (`dask_calls`). Some results are made here again and compared.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Calls as a Dask worker gets them: it runs them only with the code that the main process has.
 
 A call travels as bytes that only Dask's `RUN` reads. A worker that cannot read what Dask sends it
-would end at once; what `RUN` cannot read is an error. So the scheduler does not need our code.
+would end at once. What `RUN` cannot read is an error. So the scheduler does not need our code.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def terms_of(tasks: Sequence[Task]) -> Terms:
     return Terms(__version__, pa.__version__, code, tables, cloudpickle.dumps(tasks))
 
 
-#: Function and first argument of a Dask task; then a list follows with a packed call and the list
+#: Function and first argument of a Dask task. Then a list follows with a packed call and the list
 #: of its results: `pickle.loads(packed)(results)`, by nothing but the standard library.
 RUN = functools.reduce, operator.call
 
@@ -109,7 +109,7 @@ class PackedCall:
 
     Attributes:
         terms: what the worker must have in common with the main process.
-        content: view, function and arguments, pickled; numbers stand for futures.
+        content: view, function and arguments, pickled. Numbers stand for futures.
     """
 
     terms: Terms

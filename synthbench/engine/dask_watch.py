@@ -198,7 +198,7 @@ class Watch:
         """Make sure that calls still reach the scheduler.
 
         When the connection is lost, the client cancels the calls it knows of, then tries for a
-        while to connect again; a call asked for meanwhile would wait for nothing.
+        while to connect again. A call asked for meanwhile would wait for nothing.
 
         Raises:
             SynthbenchError: the connection was lost.
@@ -227,7 +227,7 @@ class Watch:
         """What the results are waiting for."""
         try:
             found = await asyncio.wait_for(self._client.scheduler.identity(), _LOOK)
-        except Exception:  # of a connection; if it is lost, the client cancels its futures
+        except Exception:  # of a connection. If it is lost, the client cancels its futures
             return f"the scheduler at {self._address} does not answer"
         workers = found["workers"]
         now = time.monotonic()

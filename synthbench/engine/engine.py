@@ -1,7 +1,7 @@
 """Where blocks and shards are made: in this process, in worker processes, or on a Dask cluster.
 
-Nothing else knows about parallelism. An engine runs pure functions on values and returns futures;
-results never depend on the engine.
+Nothing else knows about parallelism. An engine runs pure functions on values and returns futures.
+Results never depend on the engine.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ T = TypeVar("T")
 V = TypeVar("V")
 
 ENGINES = ("local", "dask")
-#: The maximum number of workers. Each worker takes three file descriptors of this process; many
+#: The maximum number of workers. Each worker takes three file descriptors of this process. Many
 #: systems allow a process 1,024.
 MAX_WORKERS = 256
 #: The maximum number of threads that use remote results.

@@ -23,7 +23,7 @@ def where_raised(error: BaseException) -> str | None:
 
     Returns:
         The innermost method in the traceback that belongs to another package's task or parameters
-        class; otherwise the innermost function, or None if this package defines that function.
+        class. Otherwise the innermost function, or None if this package defines that function.
     """
     noted = getattr(error, _NOTE, None)
     if isinstance(noted, str):
@@ -44,7 +44,7 @@ def for_another_process(error: Exception) -> Exception:
     """Prepare an error to be sent to another process, which drops its traceback.
 
     Returns:
-        The error, with `where_raised` noted on it; or a RuntimeError with the same text, if the
+        The error, with `where_raised` noted on it, or a RuntimeError with the same text, if the
         error cannot be pickled or loses the note.
     """
     origin = where_raised(error)

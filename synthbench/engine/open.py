@@ -24,10 +24,10 @@ def open_engine(
 
     Args:
         name: `local` (worker processes; with one worker, this process) or `dask`.
-        workers: how many, at most `MAX_WORKERS`; default: the usable cores, in a daemonic process
+        workers: how many, at most `MAX_WORKERS`. Default: the usable cores, in a daemonic process
             1. A running Dask cluster keeps its own number.
-        scheduler: address of a running Dask scheduler; without it a local cluster is started.
-        calls: how many calls can be under way at once; no more workers are started than that.
+        scheduler: address of a running Dask scheduler. Without it a local cluster is started.
+        calls: how many calls can be under way at once. No more workers are started than that.
         tasks: tasks for which a cluster must make the same rows as this process.
         patience: see `WorkerPool`.
 

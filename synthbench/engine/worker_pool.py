@@ -1,4 +1,4 @@
-"""Worker processes on this machine. If one dies, another repeats its work; none outlives the run.
+"""Worker processes on this machine. If one dies, another repeats its work. None outlives the run.
 
 In the standard library's pool all workers share one pipe and one lock: a worker killed while it
 writes leaves half a message, and all others wait for the rest. Here each worker has its own pipe,
@@ -42,7 +42,7 @@ _SHOWN_FILES = 3
 class WorkerPool(Executor):
     """Runs pure functions in worker processes; use it in a `with` block.
 
-    The workers belong to the process that started them; its forks can neither use nor end them.
+    The workers belong to the process that started them. Its forks can neither use nor end them.
 
     Args:
         count: how many processes.
@@ -184,7 +184,7 @@ class _Worker:
     """One worker process, and this process's end of its pipe."""
 
     def __init__(self) -> None:
-        # Forked workers start at once and need no importable main module; other platforms use
+        # Forked workers start at once and need no importable main module. Other platforms use
         # their default.
         context = multiprocessing.get_context("fork" if sys.platform == "linux" else None)
         self.pipe, its_end = context.Pipe()

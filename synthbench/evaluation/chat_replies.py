@@ -66,7 +66,7 @@ def read_chat_reply(body: Any) -> ChatReply:
     """The reply in the body of a response.
 
     Raises:
-        ValueError: it is not a chat completion; the text says what it lacks.
+        ValueError: it is not a chat completion. The text says what it lacks.
     """
     choices = body.get("choices") if isinstance(body, Mapping) else None
     choice = choices[0] if isinstance(choices, list) and choices else None

@@ -52,7 +52,7 @@ def evaluate(
     """Score predictions on rows.
 
     Missing and unreadable predictions score as wrong, the first prediction of a repeated id
-    counts, and unknown ids are ignored; the report names the ids of each kind. It gives the
+    counts, and unknown ids are ignored. The report names the ids of each kind. It gives the
     score over all rows, and over the rows whose prediction could be read.
 
     Args:
@@ -64,9 +64,9 @@ def evaluate(
         task: the task of the rows, or its name for the task with its defaults. A directory names
             its task; of a directory with several variants, the task says which one counts
             (default: the first).
-        split: the split to evaluate; for rows without splits, its name in the report. Default: all
+        split: the split to evaluate. For rows without splits, its name in the report. Default: all
             splits in which some id has a prediction. Predictions in order need a single split.
-        read: `value`, if a prediction is the answer and nothing else; or `text`, if the answer
+        read: `value`, if a prediction is the answer and nothing else, or `text`, if the answer
             is somewhere in the predicted text, see `synthbench.answers.find_answer`. Logs of
             Inspect, outputs of batches and what `llm.ask` keeps are always read as text.
         answered_only: leave out rows without a prediction, which otherwise score as wrong. A

@@ -15,7 +15,7 @@ _HIDDEN = re.compile(
     r"|\\(?:[hv]?phantom|[hv]space|label|tag)\*?\s?\{[^{}]{0,999}\}"
     r"|\\(?:begin|end)\s?\{(?:[bpvBV]?matrix|array)\}(?:\{[lcr| ]*\})?"
 )
-#: Commands as signs; any other is a word, which no value has.
+#: Commands as signs. Any other is a word, which no value has.
 _SIGNS = {
     **{"times": "*", "cdot": "*", "div": "/", "frac": "÷", "dfrac": "÷", "tfrac": "÷", "sqrt": "√"},
     **dict.fromkeys(("to", "rightarrow", "Rightarrow", "implies", "mapsto"), "→"),
@@ -34,7 +34,7 @@ _SHOWN = re.compile(
     r"|ensuremath|[lL]arge|[hH]uge|color(?:box)?"
 )
 _COMMAND = re.compile(r"\\([a-zA-Z]+|.)\s?", re.DOTALL)
-#: A blank of TeX; elsewhere the sign is around what is struck out.
+#: A blank of TeX. Elsewhere the sign is around what is struck out.
 _TIE = re.compile(r"(?<=\w)~(?=\w|\Z)")
 
 

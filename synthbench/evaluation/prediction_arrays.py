@@ -36,7 +36,7 @@ def from_array(array: NDArray[Any], task: Task | None) -> Predictions:
             chosen = array.argmax(axis=1).tolist()
             return Predictions(in_order=chosen, read_as=ONE_HOT, shape=array.shape)
     raise UsageError(
-        f"Predictions: an array {array.shape} of {array.dtype}; allowed for {task.name} are "
+        f"Predictions: an array {array.shape} of {array.dtype}. Allowed for {task.name} are "
         f"(rows,) or (rows, 1), floating scores (rows, {classes}), or an integer one-hot array "
         f"(rows, {classes}). If the rows have other parameters than the defaults, give the task "
         f"itself, as made by synthbench.task({task.name!r}, ...)."

@@ -69,7 +69,7 @@ def read_predictions(given: Any, split: str | None = None, task: Task | None = N
             - a table with `prediction` (or `pred`, `model_output`, `response`, `completion`) and
               optionally `id` and `split`: a pandas, Polars or Arrow table, a `datasets.Dataset`, a
               list of dicts, a dict of columns. Without `id` its entries are in the order of rows
-            - a floating array `(rows, classes)` of scores, of which the largest counts; a row with
+            - a floating array `(rows, classes)` of scores, of which the largest counts. A row with
               NaN has no prediction
             - an integer array `(rows, classes)` with a single 1 in each row
             - the path of a `.jsonl`, `.json`, `.csv`, `.tsv` or `.parquet` file with these
@@ -81,12 +81,12 @@ def read_predictions(given: Any, split: str | None = None, task: Task | None = N
               counts, or of a batch's output
 
             A prediction may be anything: the task decides whether it can be read as an answer.
-        split: the split that is evaluated; a table's predictions for other splits are ignored.
+        split: the split that is evaluated. A table's predictions for other splits are ignored.
         task: the task that is answered. It says how arrays are read. Without it they are values.
 
     Raises:
         UsageError: another form, ids that are not text, or another kind of file.
-        DatasetError: a file that is missing, empty or malformed; the text says where.
+        DatasetError: a file that is missing, empty or malformed. The text says where.
     """
     return _read(given, _Wanted(split, task))
 
@@ -197,7 +197,7 @@ def _from_mapping(given: Mapping[Any, Any], wanted: _Wanted) -> Predictions:
     for name in given:
         if not isinstance(name, str):
             raise UsageError(
-                f"Predictions by id: {name!r} is not an id; ids are text. "
+                f"Predictions by id: {name!r} is not an id. Ids are text. "
                 "Give predictions in the order of rows as a sequence."
             )
     name, value = next(iter(given.items()), (None, None))
@@ -216,7 +216,7 @@ def _from_columns(given: Mapping[Any, Any], wanted: _Wanted) -> Predictions:
     for name in names.names[::-1]:
         cells = given[name]
         if isinstance(cells, str | os.PathLike | Mapping) or not hasattr(cells, "__len__"):
-            text = f": {name!r} is {short(cells)}; expected a sequence or an array."
+            text = f": {name!r} is {short(cells)}. Expected a sequence or an array."
             raise origin.error(text)
         task = wanted.task if name == names.answers else None
         columns[name] = _read(cells, _Wanted(None, task))
@@ -240,7 +240,7 @@ def _from_index(given: Any, series: Any, wanted: _Wanted) -> Predictions:
         return _table(given, list(columns), columns.__getitem__, wanted)
     starts = ", ".join(map(short, index[:3]))
     raise UsageError(
-        f"Predictions of type {type(given).__name__}: its index begins {starts}; allowed are ids, "
+        f"Predictions of type {type(given).__name__}: its index begins {starts}. Allowed are ids, "
         f"or 0 to {len(index) - 1} in order. With predictions in the order of the rows, give "
         ".reset_index(drop=True)."
     )
@@ -282,7 +282,7 @@ def _from_array(given: Any, wanted: _Wanted) -> Predictions:
     except (TypeError, ValueError, ArithmeticError, RuntimeError) as error:
         raise wanted.origin_of(given).error(f": {one_line(str(error))}") from None
     if array.ndim == 0:
-        raise UsageError("Predictions: a single value; expected one prediction for each row.")
+        raise UsageError("Predictions: a single value. Expected one prediction for each row.")
     if array.dtype.names:
         return _table(given, array.dtype.names, lambda name: array[name].tolist(), wanted)
     return from_array(array, wanted.task)
@@ -295,7 +295,7 @@ def _from_sequence(given: Sequence[Any], wanted: _Wanted) -> Predictions:
         return Predictions(in_order=values)
     origin = wanted.origin_of(given)
     if records < len(values):
-        text = f": {records:,} of its {len(values):,} entries are dicts; expected all or none."
+        text = f": {records:,} of its {len(values):,} entries are dicts. Expected all or none."
         raise origin.error(text)
     entries = _record_entries(enumerate(map(dict, values)), origin)
     return collect(entries, wanted.split, origin)

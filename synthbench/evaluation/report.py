@@ -38,8 +38,8 @@ class Report(Score):
         repeated: ids with more than one prediction, of which the first counted.
         unparsed: ids (`"row 7"`, counted from 0, for rows without) whose prediction could not
             be read as an answer and scored as wrong.
-        too_long: ids, or `"row 7"`, of predicted sequences that have more tokens than the label;
-            each of these tokens counts as wrong.
+        too_long: ids, or `"row 7"`, of predicted sequences that have more tokens than the label.
+            Each of these tokens counts as wrong.
         replies: the number of predictions that were read as replies of a language model.
         truncated: ids, or `"row 7"`, of replies that stopped at the limit of tokens, as far as
             their finish reasons are known. They have an answer only where it is marked.
@@ -53,8 +53,8 @@ class Report(Score):
         parsed_as: how many of these were read as a value, as text that holds an answer, or as the
             argmax of scores.
         matched_by: `id`, or `order` if predictions without ids were taken in the order of rows.
-        warning: if most predictions cannot be read, or are too long, an example and a remedy;
-            else None.
+        warning: if most predictions cannot be read, or are too long, an example and a remedy.
+            Else None.
     """
 
     task: str

@@ -135,7 +135,7 @@ def score_of(task: Task, values: NDArray[np.float64], asked: NDArray[np.bool_]) 
     Args:
         task: the task.
         values: the metrics of each row, float64 `(rows, metrics)`, in the task's order.
-        asked: whether a row has a prediction, bool; only the number of those that have is used.
+        asked: whether a row has a prediction, bool. Only the number of those that have is used.
     """
     metrics, intervals = {}, {}
     for name, column in zip(task.metrics, values.T, strict=True):
@@ -218,7 +218,7 @@ def scores_of_places(
         asked: for each of these places, how many of the rows have a prediction.
 
     Returns:
-        Scores by place, in order; metrics of whole rows are NaN.
+        Scores by place, in order. Metrics of whole rows are NaN.
     """
     scores = {}
     for place, found in sorted(right.items()):

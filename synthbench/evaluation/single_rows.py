@@ -78,7 +78,7 @@ def solve(
 
     Returns:
         The answer: the name of the class, as text, or the number, as an `int`, if the classes
-        are called 0, 1, 2 and so on; if the label is not a class, a value of its column (a grid).
+        are called 0, 1, 2 and so on. If the label is not a class, a value of its column (a grid).
 
     Raises:
         UsageError: an unknown task, or a question that is not valid for the task.
@@ -162,7 +162,7 @@ def _inputs(task: Task, text_or_row: Any) -> dict[str, pa.Array]:
     row = text_or_row if isinstance(text_or_row, Mapping) else {task.inputs[0]: text_or_row}
     if missing := [name for name in task.inputs if name not in row]:
         raise UsageError(
-            f"{short(text_or_row)} is not a row of {task.name}: it has no {missing[0]!r}; a row "
+            f"{short(text_or_row)} is not a row of {task.name}: it has no {missing[0]!r}. A row "
             f"needs {', '.join(task.inputs)}."
         )
     row = {name: row[name] for name in task.inputs}

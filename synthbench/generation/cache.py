@@ -7,7 +7,7 @@
                                    the file is named by its own SHA-256
 
 CACHE is the directory that `SYNTHBENCH_CACHE` names, else `synthbench/datasets` in the user's
-cache. A process hashes a file when it first uses it; later it only looks whether size and time are
+cache. A process hashes a file when it first uses it. Later it only looks whether size and time are
 the same. Whatever is damaged is made again.
 """
 
@@ -52,7 +52,7 @@ def cached_dataset(
 ) -> DatasetDirectory:
     """The dataset of a request, made if it is missing or damaged.
 
-    If a split is named, only this split is made; a dataset of all splits serves as well.
+    If a split is named, only this split is made. A dataset of all splits serves as well.
 
     Raises:
         UsageError: a number that is not allowed.

@@ -47,14 +47,14 @@ def generate(
     `overwrite`. An interrupted run is resumed and gives the same bytes.
 
     Args:
-        task: the task, or its name for the task with its defaults; for a dataset of several
+        task: the task, or its name for the task with its defaults. For a dataset of several
             variants, the task in each of them.
         out: the directory; default: a directory with the task's name in the working directory.
         preset: "paper" for the papers' split sizes, or "small" for 1/100 of them, at least 100 rows
             a split.
         rows: number of rows by split, where it differs from the preset.
         shard_rows: rows of a Parquet file, rounded up to a multiple of 8,192.
-        workers: how many processes make blocks, at most 256; default: the usable cores, or 1 in a
+        workers: how many processes make blocks, at most 256. Default: the usable cores, or 1 in a
             daemonic process. At most one is started for each block that can be made in parallel.
         engine: "local" or "dask".
         scheduler: address of a running Dask scheduler.
@@ -92,7 +92,7 @@ class Outcome:
     Attributes:
         path: the dataset directory.
         manifest: the dataset's manifest.
-        seconds: how long each split took, by variant and split; empty if the dataset existed.
+        seconds: how long each split took, by variant and split. Empty if the dataset existed.
     """
 
     path: Path

@@ -56,7 +56,7 @@ def load_dataset(
 
     Args:
         task: the task, or its name for the task with its defaults.
-        split: the split to open; only this split is made. Default: all splits.
+        split: the split to open. Only this split is made. Default: all splits.
         rows: number of rows by split, where it differs from the preset.
         preset: "paper" for the papers' split sizes, or "small" for 1/100 of them, at least 100 rows
             a split.
@@ -91,7 +91,7 @@ def _check_split(task: Task, split: str) -> None:
     task.split(name.strip() if operator else split)
     if operator:
         raise UsageError(
-            f"Split {short(split)}: expected the name of one split; take rows from it with "
+            f"Split {short(split)}: expected the name of one split. Take rows from it with "
             f"load_dataset(..., split={name.strip()!r}).select(range(10))."
         )
 
@@ -153,7 +153,7 @@ def _write_arrow(dataset: DatasetDirectory, record: SplitRecord, folder: Path) -
         path = regular_file(dataset.path, shard.file)
         if file_sha256(path) != shard.sha256:
             raise DatasetError(
-                f"{path} is damaged: its sum is not the manifest's; make the dataset again with "
+                f"{path} is damaged: its sum is not the manifest's. Make the dataset again with "
                 "--overwrite."
             )
         shards.append(path)

@@ -29,7 +29,7 @@ class PlannedDataset:
         tasks: the task in each variant that is needed.
         rows: numbers of rows of splits that differ from the paper's, if it is to be made.
         any_parameters: whether a dataset that is there may have another seed and other parameters
-            than `tasks`; the tasks are then as it has them.
+            than `tasks`. The tasks are then as it has them.
 
     Attributes:
         path: the dataset directory.

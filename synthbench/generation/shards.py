@@ -111,7 +111,7 @@ class ShardWriter:
     """Writes the shards of one split, and notes each that is finished.
 
     Args:
-        staging: where the dataset is made; says which shards an interrupted run has finished.
+        staging: where the dataset is made. Says which shards an interrupted run has finished.
         task: the task.
         split: the split.
         rows: rows of the whole split.

@@ -65,16 +65,16 @@ def inspect_task(
 ) -> inspect_ai.Task:
     """A task for Inspect: every row is a sample, answered right or wrong.
 
-    On the command line: `inspect eval synthbench/listops --model MODEL -T limit=100`; with `-T`
+    On the command line: `inspect eval synthbench/listops --model MODEL -T limit=100`. With `-T`
     also the other arguments, and all that `synthbench.task` takes, such as `-T level=easy`.
 
     Args:
         task: a task, its name, or a dataset directory, or several of them, as in `prompts`; of
             several the scores of each are shown, too.
         split: the split.
-        limit: take only so many rows; default: all.
+        limit: take only so many rows. Default: all.
         offset: leave out so many rows before the first.
-        preset: "paper" or "small"; not allowed with a directory.
+        preset: "paper" or "small". Not allowed with a directory.
         shots: worked examples before each question, as in `prompts`.
         system: a system message.
 
@@ -107,7 +107,7 @@ def verifiers_taskset(
     """An endless taskset for verifiers, over the fresh rows of `stream`.
 
     Args:
-        task: the task, or its name for the task with its defaults; or several of them, as in
+        task: the task, or its name for the task with its defaults, or several of them, as in
             `prompts`.
         split: as in `stream`.
         seed: of the draws, as in `stream`.
@@ -116,7 +116,7 @@ def verifiers_taskset(
         system: a system message.
 
     Returns:
-        The taskset; its tasks have the row's `id`, a prompt, and a reward of 1.0 or 0.0.
+        The taskset. Its tasks have the row's `id`, a prompt, and a reward of 1.0 or 0.0.
 
     Raises:
         UsageError: an unknown name, or a task without a single right answer.

@@ -56,13 +56,13 @@ class AskReport:
             of the probability that at least one of so many replies is right. By column, and under
             `all` for all rows. Their intervals are over rows.
         alike: the number of rows whose replies are all equal, 0 with one reply to each row.
-        unread: the replies in which no answer could be read; they are wrong.
+        unread: the replies in which no answer could be read. They are wrong.
         truncated: the number of replies that stopped at the limit of tokens, by the finish reason
             that the server gives. They have an answer only where it is marked.
         thoughts_unclosed: the number of replies that end within their thoughts.
         prompt_tokens: tokens of all prompts, as the server counts them; None if it does not.
         completion_tokens: tokens of all replies, likewise.
-        asked: how many replies came in this call; others were kept before.
+        asked: how many replies came in this call. Others were kept before.
         seconds: how long this call took.
         failures: why requests got no reply, one text for each. Their rows do not count.
         file: where the replies are kept; None for nowhere.

@@ -70,7 +70,7 @@ def ask(
         split: the split.
         limit: how many rows; None for all.
         offset: leave out so many rows before the first.
-        preset: "paper" or "small"; not allowed with a directory.
+        preset: "paper" or "small". Not allowed with a directory.
         shots: worked examples before each question, as in `prompts`.
         system: a system message.
         samples: how many replies to each row.
@@ -91,7 +91,7 @@ def ask(
     Raises:
         UsageError: an unknown name, an option or an address that is not allowed, a model that the
             server does not have, or a directory with replies to another request.
-        SynthbenchError: httpx is not installed, or socksio, which SOCKS proxies need; or the
+        SynthbenchError: httpx is not installed, or socksio, which SOCKS proxies need, or the
             server cannot be reached, refuses the key or fails too often. Replies until then are
             kept.
     """

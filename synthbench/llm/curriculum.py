@@ -31,18 +31,18 @@ class Curriculum:
     rows of a level are those of `synthbench.stream`, so no row of train is held out. The rows are
     a pure function of the arguments and the rewards.
 
-    A curriculum lives in one process; each process needs its own.
+    A curriculum lives in one process. Each process needs its own.
 
     Args:
-        task: the task, or its name for the task with its defaults; or several of them with weights,
+        task: the task, or its name for the task with its defaults, or several of them with weights,
             which take turns at every level, as in `synthbench.llm.prompts`.
-        levels: names of the task's levels, or tasks by names of your own, the easiest first;
-            default: all levels that the tasks have. A level keeps the task's variant, its seed, and
+        levels: names of the task's levels, or tasks by names of your own, the easiest first.
+            Default: all levels that the tasks have. A level keeps the task's variant, its seed, and
             those of its parameters that the level does not set.
         split: as in `synthbench.stream`.
         seed: of the draws, as in `synthbench.stream`.
         up: the lowest mean reward at which it moves up a level.
-        down: the highest mean reward at which it moves down a level; a negative number for never.
+        down: the highest mean reward at which it moves down a level. A negative number for never.
         window: how many rewards are averaged.
         end_tokens: ids of tokens that end a completion, as in `synthbench.llm.trl_reward`.
 

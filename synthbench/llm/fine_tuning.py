@@ -30,7 +30,7 @@ def sft_examples(
 
     Returns:
         `id`, `prompt` as in `prompts`, and `completion`, one chat message of the assistant: the
-        form that TRL's SFTTrainer takes. If rows have an image, its column follows; rows of several
+        form that TRL's SFTTrainer takes. If rows have an image, its column follows. Rows of several
         tasks have `task`.
 
     Raises:

@@ -53,8 +53,8 @@ class SynthbenchObservation(Observation):
 
     Attributes:
         seed: the row's seed.
-        prompt: the rule, the question and the form of the answer; empty after the reply.
-        answer: the right answer; empty before the reply.
+        prompt: the rule, the question and the form of the answer. Empty after the reply.
+        answer: the right answer. Empty before the reply.
     """
 
     seed: int
@@ -81,7 +81,7 @@ class SynthbenchEnvironment(Environment[SynthbenchAction, SynthbenchObservation,
 
     Args:
         task: a task, its name, or several of them with weights, as in `synthbench.llm.prompts`.
-        split: name of the split; an evaluation split gives held-out rows.
+        split: name of the split. An evaluation split gives held-out rows.
 
     Raises:
         UsageError: an unknown name, or a task whose rows are not texts with one right answer.

@@ -51,17 +51,17 @@ def prompts(
 
     Args:
         task: a task, or its name for the task with its defaults, whose dataset comes from the cache
-            as in `load_dataset`; or a dataset directory, whose first variant counts. Write
+            as in `load_dataset`, or a dataset directory, whose first variant counts. Write
             `./listops` for a directory that has the name of a task. Or several of these: a list,
             or a mapping to whole numbers, such as `{"listops": 2, "parity": 1}` for two rows of
             listops to each of parity.
         split: the split.
-        limit: take only so many rows, in the split's balance; fewer rows are the first ones of
-            more. Of a task only these are drawn; they are rows of its dataset, in another order.
+        limit: take only so many rows, in the split's balance. Fewer rows are the first ones of
+            more. Of a task only these are drawn. They are rows of its dataset, in another order.
             Default: all rows.
         offset: leave out so many rows before the first.
-        rows: numbers of rows of splits that differ from the preset's; not allowed with a directory.
-        preset: "paper" or "small"; not allowed with a directory.
+        rows: numbers of rows of splits that differ from the preset's. Not allowed with a directory.
+        preset: "paper" or "small". Not allowed with a directory.
         shots: worked examples before each question, as turns of the conversation: rows of train,
             the same in every prompt.
         system: a system message, the first of every prompt.
@@ -74,7 +74,7 @@ def prompts(
         a list of a placeholder (`{"type": "image"}`; the image itself is in the row's column) and
         the text, as the processors of Transformers and the trainers of TRL expect. Of several
         tasks, which take turns: `id`, `prompt`, `answer`, `task` (the name, with JSON behind it for
-        what differs from the defaults) and `row`, the row's columns as JSON; without `limit` as
+        what differs from the defaults) and `row`, the row's columns as JSON. Without `limit` as
         many rows as give the weights exactly.
 
     Raises:
@@ -231,7 +231,7 @@ def _first_rows(task: Task, plan: Plan, split: str, count: int) -> pa.Table:
 def stream_conversation(task: Task, split: str, shots: int, system: str | None) -> Conversation:
     """The prompts of a stream's rows; worked examples are rows of train in the task's dataset.
 
-    A stream of train may have these rows, too; whoever asks it leaves them out.
+    A stream of train may have these rows, too. Whoever asks it leaves them out.
 
     Args:
         task: the task.
@@ -263,7 +263,7 @@ def _enough(examples: list[dict[str, Any]], split: str, count: int) -> list[dict
     """The examples; a UsageError if the split has fewer than were asked for."""
     if len(examples) < count:
         raise UsageError(
-            f"Shots {count:,}: {split} has {len(examples):,} rows; allowed are whole numbers from "
+            f"Shots {count:,}: {split} has {len(examples):,} rows. Allowed are whole numbers from "
             f"0 to {len(examples)}."
         )
     return examples
@@ -274,7 +274,7 @@ def _split_of_examples(task: Task, shots: int) -> str:
     trained = next((one.name for one in task.splits if not one.evaluation), None)
     if trained is None or task.image_column is not None:
         raise UsageError(
-            f"Shots {shots}: {task.name!r} has no rows of text in train; allowed is 0."
+            f"Shots {shots}: {task.name!r} has no rows of text in train. Allowed is 0."
         )
     return trained
 

@@ -37,7 +37,7 @@ def register(tasks: Sequence[str] | None = None) -> list[str]:
     """Register tasks in reasoning-gym; each process needs this call once.
 
     Args:
-        tasks: names of tasks of text; default: all that there are.
+        tasks: names of tasks of text. Default: all that there are.
 
     Returns:
         The names of the datasets: those of the tasks, with `synthbench_` before a name that

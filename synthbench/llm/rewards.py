@@ -51,7 +51,7 @@ class Reward:
         Args:
             completions: texts or lists of chat messages.
             columns: the columns of their rows, as `prompts` gives them, as lists as long as
-                `completions`; a label may be given as text, too.
+                `completions`. A label may be given as text, too.
 
         Raises:
             UsageError: a column is missing or has another length, or a row is of another task.
@@ -78,7 +78,7 @@ def trl_reward(task: Sources, *, end_tokens: int | Sequence[int] = ()) -> Reward
     """A reward for TRL's GRPOTrainer: `reward_funcs=[llm.trl_reward("listops")]`.
 
     Args:
-        task: a task, its name, or a dataset directory, as in `prompts`; or several of them.
+        task: a task, its name, or a dataset directory, as in `prompts`, or several of them.
         end_tokens: the ids of tokens that end a completion, such as `tokenizer.eos_token_id`. A
             completion whose `completion_ids` end with another token was truncated, and has an
             answer only where it is marked.

@@ -74,7 +74,7 @@ def evaluate(
 
     Args:
         data: a dataset directory, or rows as `prompts` gives them.
-        completions: a completion to each row, in order, as in `score`; or a dict of completions
+        completions: a completion to each row, in order, as in `score`, or a dict of completions
             by id.
         task: the task of the rows, its name, or its dataset directory. A directory of data names
             its task.
@@ -148,7 +148,7 @@ def reward_of(
     """1.0 or 0.0 for one completion; a UsageError if it or the row is not what `score` takes."""
     if not isinstance(row, Mapping):
         raise UsageError(
-            f"Row {short(row)}: expected a dict with the columns of {task.name}; the order is "
+            f"Row {short(row)}: expected a dict with the columns of {task.name}. The order is "
             "task, row, completion."
         )
     text = _text_of(completion)

@@ -18,7 +18,7 @@ def text_tasks(task: Sources, split: str) -> Mixture[Task]:
 
     Args:
         task: a task, its name, or several of them with weights, as in `synthbench.llm.prompts`.
-        split: name of the split; an evaluation split gives held-out rows.
+        split: name of the split. An evaluation split gives held-out rows.
 
     Raises:
         UsageError: an unknown name, or a task whose rows are not texts with one right answer.

@@ -22,7 +22,7 @@ class SynthbenchEnv(BaseTextEnv):
     """One row, answered in one turn.
 
     Args:
-        env_config: SkyRL's configuration of the environment; not needed.
+        env_config: SkyRL's configuration of the environment. Not needed.
         extras: the row's columns beside its prompt, with `extra_info`.
 
     Raises:

@@ -41,11 +41,11 @@ class AnswerEnvironment:
         """Begin an episode.
 
         Args:
-            columns: a row of `prompts`, whose prompt asks the question; or a `seed`, for which the
+            columns: a row of `prompts`, whose prompt asks the question, or a `seed`, for which the
                 environment has a row of its own.
 
         Returns:
-            With `seed` the question, which TRL appends to the prompt; else None.
+            With `seed` the question, which TRL appends to the prompt. Else None.
 
         Raises:
             UsageError: neither a row nor a seed.

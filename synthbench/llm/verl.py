@@ -26,11 +26,11 @@ def compute_score(
     """1.0 if a response gives the right answer to its row, else 0.0.
 
     Args:
-        data_source: where the row is from; not needed.
+        data_source: where the row is from. Not needed.
         solution_str: the response.
-        ground_truth: the right answer; not needed.
+        ground_truth: the right answer. Not needed.
         extra_info: what the export has written, with whatever verl adds.
-        others: other arguments that verl or its configuration passes; not needed.
+        others: other arguments that verl or its configuration passes. Not needed.
 
     Returns:
         The score.

@@ -1,7 +1,7 @@
 """Blocks of candidates, and the rows of a round that are accepted from them.
 
 The sampler sees only fingerprints (`BlockSummary`), so the blocks may be on other machines. A
-`Round` says which rows it has and in what order; the rows are read from the blocks where they are
+`Round` says which rows it has and in what order. The rows are read from the blocks where they are
 needed.
 """
 

@@ -26,7 +26,7 @@ def first_rows(task: Task, split: Split, quotas: Mapping[int, int], count: int) 
         task: the task.
         split: the split.
         quotas: rows of the whole split by bucket.
-        count: how many rows; there are fewer if the whole split has fewer.
+        count: how many rows. There are fewer if the whole split has fewer.
 
     Raises:
         ExhaustedError: no row was found.
@@ -42,7 +42,7 @@ def first_rows(task: Task, split: Split, quotas: Mapping[int, int], count: int) 
         lacking = {bucket: rows for bucket, rows in got.items() if rows < wanted[bucket]}
         if not lacking:
             break
-        # These are exhausted earlier than planned; the others take their turns.
+        # These are exhausted earlier than planned. The others take their turns.
         exhausted |= lacking
         there = {bucket: exhausted.get(bucket, total) for bucket in quotas}
         found = {bucket: found[bucket] for bucket in exhausted}

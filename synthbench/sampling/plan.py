@@ -31,7 +31,7 @@ def share_out(rows: int, limits: list[int | None], weights: tuple[float, ...]) -
         weights: positive numbers.
 
     Returns:
-        The shares; together `rows`, or less if all limits are reached. They are rounded by largest
+        The shares. Together `rows`, or less if all limits are reached. They are rounded by largest
         remainder, ties in favour of the first.
     """
     shares = [0] * len(limits)
@@ -52,7 +52,7 @@ def share_out(rows: int, limits: list[int | None], weights: tuple[float, ...]) -
         }
         if not full:
             break
-        # Those at their limit are done; the others divide the rest anew.
+        # Those at their limit are done. The others divide the rest anew.
         for index, limit in full.items():
             shares[index] = limit
             left -= limit
@@ -126,7 +126,7 @@ def make_plan(task: Task, rows: Mapping[str, int], at_most: bool = False) -> Pla
 
     Args:
         task: the task.
-        rows: rows of each split; with 0 it is left out of the plan.
+        rows: rows of each split. With 0 it is left out of the plan.
         at_most: plan fewer rows if fewer exist, instead of raising.
 
     Raises:
@@ -162,7 +162,7 @@ def divide(task: Task, split: Split, rows: int) -> dict[int, int]:
 def rows_there(task: Task, split: Split, bucket: int, wanted: int) -> int | None:
     """How many rows of a bucket a split may have; None if surely enough, or unknown.
 
-    The rows of a bucket that is small enough to be listed are counted; for a larger one this is the
+    The rows of a bucket that is small enough to be listed are counted. For a larger one this is the
     expected number.
     """
     expected = expected_rows(task, split, bucket)
@@ -195,7 +195,7 @@ def most_blocks(task: Task, plan: Plan) -> int:
     """An upper bound on the blocks that can be made at once, from the plan's largest split.
 
     Every bucket has its own blocks. How many candidates become rows is known only when they are
-    drawn; we assume that at least one in 16 candidates that the split may have becomes a row.
+    drawn. We assume that at least one in 16 candidates that the split may have becomes a row.
     """
 
     def blocks(split: Split, bucket: int, rows: int) -> int:

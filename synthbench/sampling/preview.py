@@ -56,12 +56,12 @@ def preview(
     Args:
         task: the task, or its name for the task with its defaults.
         rows: how many rows.
-        split: one of its splits; default: the first.
-        out: the PNG file that a contact sheet goes to, for tasks made from images; default:
+        split: one of its splits. Default: the first.
+        out: the PNG file that a contact sheet goes to, for tasks made from images. Default:
             the task's name with `.png`.
 
     Returns:
-        The drawn rows; for images, where the contact sheet is.
+        The drawn rows. For images, where the contact sheet is.
 
     Raises:
         UsageError: an unknown name, less than one row, `out` for a task without images, or an `out`
@@ -71,11 +71,11 @@ def preview(
     name = task.name
     draw_sheet = optional_function(task, "drawing", "draw_sheet")
     if out is not None and draw_sheet is None:
-        raise UsageError(f"Output {str(out)!r}: {name} has no images to draw; leave it out.")
+        raise UsageError(f"Output {str(out)!r}: {name} has no images to draw. Leave it out.")
     sheet = usable_path("Output", out or f"{name}.png")
     if sheet.suffix.lower() != ".png":
         raise UsageError(
-            f"Output {str(out)!r}: a contact sheet is a PNG image; allowed are names that end in "
+            f"Output {str(out)!r}: a contact sheet is a PNG image. Allowed are names that end in "
             f".png, such as {f'{name}.png'!r}."
         )
     drawn = sample_rows(task, split or task.splits[0].name, rows)

@@ -1,7 +1,7 @@
 """Which rows a split gets: every decision is made here, in sequence.
 
 Every bucket of a split has its own stream of blocks. Candidates are looked at in order and accepted
-if their fingerprint is new, until the bucket has its share of the round; a round's rows are then
+if their fingerprint is new, until the bucket has its share of the round. A round's rows are then
 shuffled together. Only fingerprints pass through here, not rows. The result depends only on the
 plan and the streams, never on workers or on time.
 """
@@ -160,7 +160,7 @@ CANDIDATES_PER_ROW = 50
 
 #: In a round of a stream a bucket ends when `ROUND_STALL_BLOCKS` blocks gave fewer than
 #: `ROUND_STALL_ROWS` new rows, or when of `ROUND_SEEN_ROWS` rows fewer than one in
-#: `ROUND_SEEN_SHARE` was new; only smaller buckets than `ROUND_LISTABLE_ROWS` are listed.
+#: `ROUND_SEEN_SHARE` was new. Only smaller buckets than `ROUND_LISTABLE_ROWS` are listed.
 ROUND_STALL_BLOCKS, ROUND_STALL_ROWS = 16, 2
 ROUND_SEEN_ROWS, ROUND_SEEN_SHARE = 128, 16
 ROUND_LISTABLE_ROWS = 1 << 17
@@ -171,7 +171,7 @@ class BucketStream:
 
     Candidates come from the bucket's blocks. If its rows can be counted, about the second half of
     them comes from a list of all rows, because drawing the last rows at random takes too long. Some
-    rows may be so unlikely that not even half of all are drawn; then the list is used after a fixed
+    rows may be so unlikely that not even half of all are drawn. Then the list is used after a fixed
     number of blocks. The number of rows wanted has no influence: of two splits that differ only in
     size, the smaller one's rows are the first rows of the larger one.
 
@@ -181,7 +181,7 @@ class BucketStream:
         bucket: the bucket.
         coordinates: with the bucket, the coordinates of the random stream.
         rows: about how many rows will be wanted.
-        engine: makes the blocks; some are requested ahead of time.
+        engine: makes the blocks. Some are requested ahead of time.
         recurring: as in `SplitSampler`.
 
     Attributes:
@@ -209,7 +209,7 @@ class BucketStream:
         self.tried, self.taken, self.exhausted = 0, 0, False
         self._seen = FingerprintSet()
         self._seen.make_room(rows)
-        # Whether the rows come from the list of all rows; from the start if hardly any exist.
+        # Whether the rows come from the list of all rows. From the start if hardly any exist.
         self._listed = self._expected == 0
         # Number of the current block, and how many of its candidates were looked at.
         self._number, self._offset = 0, 0
@@ -223,7 +223,7 @@ class BucketStream:
     def prepare(self, rows: int) -> None:
         """Request the blocks that `rows` more rows will probably need, a few at most.
 
-        The first block shows how many blocks are needed; the second call waits for it.
+        The first block shows how many blocks are needed. The second call waits for it.
         """
         if self._blocks and not self._yield:
             self._yield = max(1.0, len(self._current().fingerprints))

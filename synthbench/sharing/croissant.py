@@ -27,7 +27,7 @@ from synthbench.tasks.column import Column
 from synthbench.tasks.features import value
 from synthbench.tasks.row_ids import columns_of
 
-#: Every file that this module writes contains this address; no other file is replaced.
+#: Every file that this module writes contains this address. No other file is replaced.
 CONFORMS_TO = "http://mlcommons.org/croissant/1.1"
 _LICENSE = "https://spdx.org/licenses/Apache-2.0"
 _PARQUET = "application/x-parquet"

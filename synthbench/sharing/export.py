@@ -115,15 +115,15 @@ def export(
             two rows of listops to each of parity. Their first variants count, and a file has as
             many rows as give the weights exactly.
         to: `jsonl`, `chat`, `openai-batch`, `tsv`, `lm-eval`, `verl`, `skyrl`, `nemo-gym`, `torch`
-            or `croissant`; the modules of `synthbench.sharing` describe them.
-        out: the directory to write; for `croissant`, a file, which must lie in `dataset`.
+            or `croissant`. The modules of `synthbench.sharing` describe them.
+        out: the directory to write. For `croissant`, a file, which must lie in `dataset`.
         variants: which variants; default: all of the dataset.
         splits: which splits; default: all, for `lm-eval` and `openai-batch` only test.
         shots: for formats with prompts (all but `jsonl`, `tsv`, `torch` and `croissant`), worked
-            examples before each question, rows of train; default: 5 for `lm-eval` (fewer if train
+            examples before each question, rows of train. Default: 5 for `lm-eval` (fewer if train
             has fewer rows), else 0.
         system: for these formats, a system message.
-        limit: for these formats, the most rows of each split; default: all.
+        limit: for these formats, the most rows of each split. Default: all.
         offset: for these formats, how many rows of each split are left out before the first.
         model: for `openai-batch`, the model that the requests name.
         request: for `openai-batch`, further fields of every request, such as `max_tokens`.

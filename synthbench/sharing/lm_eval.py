@@ -39,7 +39,7 @@ from synthbench.sharing.parts import BATCH_ROWS, ExportPart
 from synthbench.tasks.base import LABEL, Breakdown
 from synthbench.tasks.spec import task_spec
 
-#: The default split; only its task file has no split in its name.
+#: The default split. Only its task file has no split in its name.
 SPLIT = "test"
 #: Rows of train shown before each question by default, if there are so many.
 _SHOTS = 5
@@ -49,7 +49,7 @@ _ROOM_TOKENS = 512
 _LOADER_FILE = "rows.py"
 #: Stands for the function of `rows.py` that finds answers.
 _FIND = "FUNCTION-THAT-FINDS-ANSWERS"
-#: The group of all tasks, by their common tag; every export has the same file.
+#: The group of all tasks, by their common tag. Every export has the same file.
 _GROUP_FILE = "synthbench.yaml"
 _GROUP = {
     "group": "synthbench",

@@ -99,12 +99,12 @@ def push(
         dataset: the dataset directory.
         repo_id: `USER/NAME`, or `NAME` for the token's own user. Created if it does not exist.
         private: whether a new repository is private.
-        revision: the branch, created if it does not exist; default: the main branch.
+        revision: the branch, created if it does not exist. Default: the main branch.
         dry_run: upload nothing; needs neither network nor token.
         progress: show bars on standard error, if that is a terminal.
 
     Returns:
-        The upload; after a dry run, the planned upload.
+        The upload. After a dry run, the planned upload.
 
     Raises:
         UsageError: an invalid name of a repository or branch, or missing source images.

@@ -32,10 +32,10 @@ class Curve(Score):
 
     Attributes:
         rows, metrics, intervals: the score of all rows, as in `Score`.
-        drawn: how many rows of the stream were drawn; those that repeated were not asked again,
+        drawn: how many rows of the stream were drawn. Those that repeated were not asked again,
             so `rows` counts distinct rows.
         unparsed: to how many of these rows no answer could be read (scores that are NaN, or an id
-            that is no token of an answer); they count as wrong.
+            that is no token of an answer). They count as wrong.
         title: task, variant, split and form.
         column: the column by which rows are grouped.
         by: the score of the rows with each value of that column.
@@ -94,19 +94,19 @@ def curve(
             `attention_mask` and perhaps `position_ids`, as in `tokens` but without labels. It
             returns, as an array of any library: classes `(rows,)` for `sequence-classification`,
             classes `(rows, width)` for `token-classification`, the ids of tokens at every place
-            `(rows, width)` for `masked-lm`; or scores with one more axis, whose largest counts.
+            `(rows, width)` for `masked-lm`, or scores with one more axis, whose largest counts.
             For `causal-lm` questions end with the separator and are padded on the left, and
-            `predict` returns the ids that follow, `(rows, any)`; what follows the end token
+            `predict` returns the ids that follow, `(rows, any)`. What follows the end token
             is left out.
-        by: the column by which rows are grouped, such as `length`; default: what the split is
+        by: the column by which rows are grouped, such as `length`. Default: what the split is
             balanced over.
         rows: how many rows of the stream are drawn.
         split: name of the split.
-        form: one of the task's forms; default: the first.
+        form: one of the task's forms. Default: the first.
         batch_size: the most rows of a batch.
-        seed: of the draws; default: the task's.
+        seed: of the draws. Default: the task's.
         tokenizer: a tokenizer of Transformers, as in `tokens`.
-        device: where batches lie, as tensors of PyTorch; default: NumPy arrays.
+        device: where batches lie, as tensors of PyTorch. Default: NumPy arrays.
         start: whether rows have a start symbol, as in `tokens`.
 
     Returns:

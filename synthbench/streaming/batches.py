@@ -46,7 +46,7 @@ class Batches(Iterator[T]):
 
     `next(batches)` is the next batch, and `batches[n]` is batch `n`, which has the rows
     `n * batch_size` to `(n + 1) * batch_size - 1`. Of share `rank`, row `j` is row
-    `j * world_size + rank` of the stream. Any number of threads may read the same batches; each
+    `j * world_size + rank` of the stream. Any number of threads may read the same batches. Each
     batch goes to one thread. A pickled copy continues at the same batch, in another process, too.
 
     Attributes:

@@ -60,8 +60,8 @@ def stream(
 ) -> Batches[Batch]:
     """Endless batches of fresh rows in the split's balance.
 
-    A stream of `train` has no row that is held out; a stream of an evaluation split has only such
-    rows. Row `i` depends on task, split, seed and `i` alone; batch `n` has the rows
+    A stream of `train` has no row that is held out. A stream of an evaluation split has only such
+    rows. Row `i` depends on task, split, seed and `i` alone. Batch `n` has the rows
     `n * batch_size` to `(n + 1) * batch_size - 1`. Rows repeat if a split or bucket has few
     distinct rows.
 
@@ -69,14 +69,14 @@ def stream(
         task: a task, or the name of one with its defaults.
         split: name of the split.
         batch_size: rows of a batch.
-        seed: of the draws, a whole number from 0; default: the task's.
+        seed: of the draws, a whole number from 0. Default: the task's.
         start: number of the first batch: `start=n` skips the first `n` batches.
-        workers: processes that make rows, 1 to 256; with 1, this process makes them. A forked child
-            cannot use the worker processes of its parent; it needs a stream of its own.
+        workers: processes that make rows, 1 to 256. With 1, this process makes them. A forked child
+            cannot use the worker processes of its parent. It needs a stream of its own.
 
     Returns:
         An endless iterator over batches, which can be indexed and pickled (see `Batches`). A batch
-        is a dict of NumPy arrays by column, `id` first, whose first axis is `batch_size`; text is
+        is a dict of NumPy arrays by column, `id` first, whose first axis is `batch_size`. Text is
         an object array of `str`.
 
     Raises:

@@ -36,7 +36,7 @@ def ranks_here() -> tuple[int, int]:
     if not (rank and world_size and rank.isdecimal() and world_size.isdecimal()):
         shown = ", ".join(f"{name}={value}" for name, value in given.items())
         raise UsageError(
-            f"Environment {shown}: expected two whole numbers, as torchrun sets them; or give "
+            f"Environment {shown}: expected two whole numbers, as torchrun sets them, or give "
             "TorchStream rank= and world_size=."
         )
     return check_share(int(rank), int(world_size))

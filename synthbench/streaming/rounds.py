@@ -29,7 +29,7 @@ from synthbench.seeding import Draws
 from synthbench.tasks.base import Task
 from synthbench.tasks.row_ids import rows_table
 
-#: The most rows of a round; a task with large rows makes smaller rounds. Rounds of evaluation
+#: The most rows of a round. A task with large rows makes smaller rounds. Rounds of evaluation
 #: splits are smaller, because their rows are costly and the first rows should come soon.
 ROUND_ROWS, EVALUATION_ROUND_ROWS = 65_536, 2_048
 
@@ -42,13 +42,13 @@ class Rounds:
     A round has the split's balance, and its rows are those that the split may have: held out for an
     evaluation split, not held out for train. Streams of splits that share buckets (iid and
     validation) divide the rows among themselves. No row occurs twice in a round, unless the split
-    has fewer rows than a round; then all occur before one repeats. A bucket with fewer rows than
+    has fewer rows than a round. Then all occur before one repeats. A bucket with fewer rows than
     its share gives what it has, and other buckets fill the round.
 
     Args:
         task: the task.
         split: name of the split.
-        seed: of the draws; default: the task's.
+        seed: of the draws. Default: the task's.
 
     Attributes:
         task: the task.
@@ -138,7 +138,7 @@ class RoundReader(Generic[T]):
     Args:
         make: gives a round by its number: a pure function.
         engine: makes the rounds.
-        show: what is kept of a round that was made; it runs in this process.
+        show: what is kept of a round that was made. It runs in this process.
     """
 
     def __init__(

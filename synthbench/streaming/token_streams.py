@@ -49,7 +49,7 @@ def tokens(
     - `causal-lm`: question, separator, answer, end; `labels` has the answer and the end. Labels
       are not shifted.
 
-    Ids are 0 for padding, on the right; then the task's tokens in their order, and last the form's
+    Ids are 0 for padding, on the right. Then the task's tokens in their order, and last the form's
     special tokens. Where nothing is asked, `labels` is -100, which cross-entropy leaves out.
 
     Args:
@@ -57,16 +57,16 @@ def tokens(
             mapping to whole numbers, such as `{"listops": 2, "parity": 1}` for two rows of listops
             to each of parity. Then ids stand for the tokens of all of them, and every batch has
             `task`, the number of each row's task, int32 `(rows,)`.
-        split: name of the split; an evaluation split gives endless held-out rows.
-        form: one of the task's `forms`; default: the first. Several tasks must have it in common.
+        split: name of the split. An evaluation split gives endless held-out rows.
+        form: one of the task's `forms`. Default: the first. Several tasks must have it in common.
         batch_size: rows of a batch.
-        seed: of the draws, a whole number from 0; default: the task's.
+        seed: of the draws, a whole number from 0. Default: the task's.
         tokenizer: a tokenizer of Transformers, which gives `causal-lm` in its own ids: the row's
             text and a newline, the answer, the end of text.
-        device: where to put tensors of PyTorch, such as `cpu` or `cuda`; default: NumPy arrays.
+        device: where to put tensors of PyTorch, such as `cpu` or `cuda`. Default: NumPy arrays.
         start: True for a start symbol before each row, with a token of its own (the tokenizer's
             `bos_token`) and the label -100. Or a whole number: number of the first batch, as in
-            `stream`; set `batches.start` to have both.
+            `stream`. Set `batches.start` to have both.
         workers: processes that make rows, as in `stream`.
         rank: which share of the rows to give, from 0: row `j` of share `rank` is row
             `j * world_size + rank` of the stream. Processes that train together each take the

@@ -92,15 +92,15 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
     Args:
         task: a task, the name of a task, or several tasks, as in `synthbench.tokens`.
         split: as in `synthbench.tokens`, like the arguments below.
-        form: one of the task's `forms`; default: the first.
+        form: one of the task's `forms`. Default: the first.
         batch_size: rows of a batch; None gives single rows.
         seed: of the draws.
         tokenizer: a tokenizer of Transformers.
         start: True for a start symbol before each row. Or a whole number: the first batch, or the
-            first row without `batch_size`; workers leave out earlier rows.
-        rank: the rank of this process; default: that of `torch.distributed` if it is initialised,
+            first row without `batch_size`. Workers leave out earlier rows.
+        rank: the rank of this process. Default: that of `torch.distributed` if it is initialised,
             else `RANK` of the environment, else 0.
-        world_size: number of ranks; default: likewise, with `WORLD_SIZE`.
+        world_size: number of ranks. Default: likewise, with `WORLD_SIZE`.
 
     Raises:
         UsageError: a name that does not exist, a number that is not allowed, or a form that the
@@ -175,7 +175,7 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
             )
         if self._ranks not in (None, (0, 1)):
             raise UsageError(
-                "TorchStream(rank=..., world_size=...): accelerate shares the rows itself; leave "
+                "TorchStream(rank=..., world_size=...): accelerate shares the rows itself. Leave "
                 "out both."
             )
         self._ranks = 0, 1
@@ -235,7 +235,7 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
         if self._loaded is not None:
             _check_same(_OTHER_READER, self._loaded["reader"], reader)
             first = self._loaded["next"]
-            # A loaded state holds for one iterator; later ones begin at `start` again.
+            # A loaded state holds for one iterator. Later ones begin at `start` again.
             self._loaded = None
         self._next = self._own(self._start, reader) if first is None else first
         return self._read(reader, self._next)

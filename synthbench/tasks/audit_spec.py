@@ -31,7 +31,7 @@ class Shortcut:
     Attributes:
         name: its name, in a few words.
         text: what it looks at, in a sentence.
-        fit: makes a predictor from rows of train; without a train split it is given no columns.
+        fit: makes a predictor from rows of train. Without a train split it is given no columns.
         applies: which rows it is scored on, bool `(rows,)`; None: all.
         learned: whether `fit` trains a classifier, whose cost grows with the number of labels.
     """
@@ -76,7 +76,7 @@ def _fit_lookup(key: Callable[[Columns], NDArray[Any]], train: Columns) -> Predi
 
     keys, index = np.unique(key_codes(train), return_inverse=True)
     labels, label = np.unique(labels_of(train), return_inverse=True)
-    # The pairs of key and label that occur; each key's most frequent label comes first.
+    # The pairs of key and label that occur. Each key's most frequent label comes first.
     pairs, counts = np.unique(index * len(labels) + label, return_counts=True)
     of_key, of_label = np.divmod(pairs, len(labels))
     order = np.lexsort((of_label, -counts, of_key))

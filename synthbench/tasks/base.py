@@ -2,7 +2,7 @@
 
 The author of a task writes `columns`, `splits`, `solve` (the rule on one row), `propose`
 (candidates, many at once) and `render` (their columns, by the rule on many rows). Everything else
-has a default (`synthbench.tasks.task`). A task of texts is a `TextTask`, which also has `tokens`; a
+has a default (`synthbench.tasks.task`). A task of texts is a `TextTask`, which also has `tokens`. A
 task of images is an `ImageTask` (`synthbench.tasks.images.task`). Optional modules beside the
 task's own (`synthbench.tasks.optional_modules`) say what an audit looks for and how people see a
 row.
@@ -40,9 +40,9 @@ class TextTask(Task):
     follow from the ids, so `render` returns only the other columns.
 
     Attributes:
-        separator: the text between two tokens; if it is empty, each character is a token.
+        separator: the text between two tokens. If it is empty, each character is a token.
         ordinary_bits: in texts of others, rows with less information (the entropy of their tokens,
-            in bits a row) are taken for ordinary text; see `synthbench.decontamination`. Infinite
+            in bits a row) are taken for ordinary text. See `synthbench.decontamination`. Infinite
             where all rows are.
         ordinary_tokens: in texts of others, rows with fewer tokens are taken for ordinary text.
     """

@@ -63,7 +63,7 @@ class Block:
 
     @property
     def form(self) -> dict[str, tuple[str, ...]]:
-        """By column: its type and its axes; a text may be of any length, a second axis, too."""
+        """By column: its type and its axes. A text may be of any length, a second axis, too."""
         return {name: _form(column) for name, column in self.columns.items()}
 
 
@@ -96,7 +96,7 @@ class Split:
         name: `train`, `iid`, `validation`, `test`.
         rows: rows of the paper's dataset.
         buckets: what the split is balanced over.
-        evaluation: whether it has held-out rows; other splits have only the rest.
+        evaluation: whether it has held-out rows. Other splits have only the rest.
     """
 
     name: str
@@ -112,7 +112,7 @@ class Breakdown:
     Attributes:
         column: the column. Lists are grouped by their lengths.
         width: group integers in ranges of this width (1..10, 11..20); 0: one group per value.
-        across: a second column, if rows are grouped by the values of both; not with `width`.
+        across: a second column, if rows are grouped by the values of both. Not with `width`.
     """
 
     column: str

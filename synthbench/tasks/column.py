@@ -152,7 +152,7 @@ class Column(abc.ABC):
 
         Args:
             prediction: what was predicted, in any form.
-            label: the right value; where it is a list, the answer has its shape.
+            label: the right value. Where it is a list, the answer has its shape.
         """
 
     def from_row(self, given: Any) -> Any:

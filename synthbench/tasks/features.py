@@ -39,8 +39,8 @@ def sequence(tokens: Sequence[str], separator: str = " ", ignored: str | None = 
     `position_accuracy`, the share of positions that have the right token.
 
     Args:
-        tokens: all tokens that can be asked, in a fixed order; the first has id 1.
-        separator: the text between two tokens; if it is empty, each character is a token.
+        tokens: all tokens that can be asked, in a fixed order. The first has id 1.
+        separator: the text between two tokens. If it is empty, each character is a token.
         ignored: a further token, such as `_`, for positions that nobody asks: whatever an answer
             has there, it does not count. It has the id behind those of `tokens`.
 

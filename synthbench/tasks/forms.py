@@ -1,4 +1,4 @@
-"""Rows of texts as tokens for models, in four forms. Padding is 0; labels that are not asked, -100.
+"""Rows of texts as tokens for models, in four forms. Padding is 0. Labels that are not asked, -100.
 
     the row  [MAX 3 7 ]   with the label 7
 

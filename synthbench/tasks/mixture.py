@@ -69,7 +69,7 @@ class Mixture(Generic[T]):
             parts = tuple(given)
             if len(set(parts)) < len(parts):
                 raise UsageError(
-                    f"Tasks {short(list(parts))}: each may be there once; for more of its rows "
+                    f"Tasks {short(list(parts))}: each may be there once. For more of its rows "
                     "give weights, such as {'listops': 2, 'parity': 1}."
                 )
             given = dict.fromkeys(parts, 1)

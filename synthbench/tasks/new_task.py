@@ -38,7 +38,7 @@ def write_package(
 
     Args:
         name: the task's name: lower-case letters, digits and single hyphens.
-        directory: where to write the package; it must be new or empty. Default: `./name`.
+        directory: where to write the package. It must be new or empty. Default: `./name`.
         checked: write a task whose questions have several right answers (`Task.check`).
 
     Returns:
@@ -114,7 +114,7 @@ def _check_name(name: str) -> None:
     module = name.replace("-", "_")
     if keyword.iskeyword(module) or module in sys.stdlib_module_names or _is_installed(module):
         raise UsageError(
-            f"Name {name!r}: a Python module {module!r} exists already; choose another name."
+            f"Name {name!r}: a Python module {module!r} exists already. Choose another name."
         )
 
 

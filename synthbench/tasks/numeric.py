@@ -127,7 +127,7 @@ def plain_value(prediction: Any) -> Any:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a plain value is a real number: an int, a float, a Fraction, a Decimal; no bool."""
+    """Whether a plain value is a real number: an int, a float, a Fraction, a Decimal. No bool."""
     return isinstance(value, Real | Decimal) and not isinstance(value, bool)
 
 
@@ -135,8 +135,8 @@ def read_numbers(prediction: Any, shape: tuple[int, ...]) -> NDArray[np.float64]
     """Numbers of this shape from nested lists, a flat list, or an array; None if unreadable.
 
     Args:
-        prediction: what was predicted, or its JSON, as in tables of text; a flat list is in
-            row-major order. Fractions and Decimals are numbers; other text, booleans, NaN and
+        prediction: what was predicted, or its JSON, as in tables of text. A flat list is in
+            row-major order. Fractions and Decimals are numbers. Other text, booleans, NaN and
             numbers too large for float32 are unreadable.
         shape: the shape of the result.
     """
@@ -206,7 +206,7 @@ def all_digits(base: int, digits: int) -> NDArray[np.int64]:
 
 #: The most digits of a whole number that is read: those of the largest uint64.
 _MOST_DIGITS = 20
-#: A whole number as text; tables with missing values write 3 as `3.0`.
+#: A whole number as text. Tables with missing values write 3 as `3.0`.
 _WHOLE = re.compile(r"(-?)0*(\d+?)(?:\.0+)?", re.ASCII)
 
 
@@ -216,7 +216,7 @@ def read_class(prediction: Any, names: Sequence[str]) -> int | None:
     Args:
         prediction: an integer, an integral float, Fraction or Decimal, text, or one of these as
             a NumPy, torch or Arrow scalar. Booleans, other numbers, NaN and infinity are not read.
-        names: the class names; text is looked up here first, then read as an index.
+        names: the class names. Text is looked up here first, then read as an index.
 
     Example:
         >>> from synthbench.tasks.base import read_class

@@ -59,7 +59,7 @@ def text_beside(task: Task, file: str) -> str | None:
 
     Args:
         task: the task.
-        file: the file's name, such as `card.md`; its encoding is UTF-8.
+        file: the file's name, such as `card.md`. Its encoding is UTF-8.
     """
     package = type(task).__module__.rpartition(".")[0]
     path = resources.files(package) / file if package else None

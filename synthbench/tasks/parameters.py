@@ -89,7 +89,7 @@ def parameter(
         least: the smallest number that is allowed. With a limit, a tuple of numbers must not be
             empty, and its numbers must differ.
         most: the largest number that is allowed.
-        choices: the texts that are allowed; empty: all.
+        choices: the texts that are allowed. Empty: all.
     """
     limits = {"least": least, "most": most, "choices": choices}
     return dataclasses.field(default=default, metadata={"help": help, **limits})

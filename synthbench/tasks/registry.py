@@ -20,7 +20,7 @@ from synthbench.text.lines import short
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-#: The class of each of our tasks; its package has the task's name, with _ for -.
+#: The class of each of our tasks. Its package has the task's name, with _ for -.
 _OWN = {
     "listops": "ListOps",
     "arithmetic": "Arithmetic",
@@ -125,7 +125,7 @@ def task_class(name: str) -> type[Task]:
     """The class of the task of this name.
 
     Raises:
-        UsageError: no task has this name; the nearest is offered.
+        UsageError: no task has this name. The nearest is offered.
         SynthbenchError: it is the task of another package and cannot be loaded.
     """
     if not isinstance(name, str):
@@ -181,7 +181,7 @@ def task(
 
     Args:
         name: the task's name; `list_tasks` has all of them.
-        variant: one of its variants; default: the first.
+        variant: one of its variants. Default: the first.
         seed: whole number from 0. It decides which rows a dataset has, and for `ctl` what the
             functions do.
         level: a named set of parameters, such as "easy"; `synthbench info NAME` lists them.
@@ -209,7 +209,7 @@ def task(
     """
     chosen = task_class(name)
     if source_dir is not None and not issubclass(chosen, ImageTask):
-        raise UsageError(f"source_dir={source_dir!r}: {name} has no images; leave it out.")
+        raise UsageError(f"source_dir={source_dir!r}: {name} has no images. Leave it out.")
     with use_source_dir(source_dir):
         return _make(chosen, variant, {**level_parameters(chosen, level), **parameters}, seed)
 
@@ -233,7 +233,7 @@ def level_parameters(chosen: type[Task], level: str | None) -> Mapping[str, Any]
     if level is None:
         return {}
     if not chosen.levels:
-        raise UsageError(f"Level {level!r}: task {chosen.name!r} has no levels; leave it out.")
+        raise UsageError(f"Level {level!r}: task {chosen.name!r} has no levels. Leave it out.")
     check_name(f"level of {chosen.name}", level, chosen.levels)
     return chosen.levels[level]
 

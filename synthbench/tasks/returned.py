@@ -1,7 +1,7 @@
 """What the methods of a task return, checked before anything is made of it.
 
 A task may be somebody else's. A value that no task may return would give wrong rows, or an error
-far from its cause. So the rest of the package asks for blocks, counts and buckets here; an error
+far from its cause. So the rest of the package asks for blocks, counts and buckets here. An error
 names the method and what it gave.
 """
 

@@ -2,7 +2,7 @@
 
 The first three bits come from the problem that a row poses, the other 61 from its content. A row is
 held out if the three bits are zero, that is, if its id begins with 0 or 1. Evaluation splits have
-only held-out rows; train splits and streams never have one, whatever their seed and parameters. So
+only held-out rows. Train splits and streams never have one, whatever their seed and parameters. So
 a model that was trained on our rows has never seen a row that it is evaluated on, nor the same
 problem in another form (`Task.problem`), and the ids prove it.
 """

@@ -1,7 +1,7 @@
 """A task: its parameters, columns and splits, its rule on one row, and its rule on many rows.
 
 A task knows nothing of files, shards or workers. An instance is a small value that can be pickled
-(variant, parameters, seed); anything costly is computed on first use.
+(variant, parameters, seed). Anything costly is computed on first use.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ class Task(abc.ABC):
         title: its name in prose.
         summary: one sentence: what a row asks.
         source: paper and sections.
-        variants: each variant with one sentence about it; the first is the default.
+        variants: each variant with one sentence about it. The first is the default.
         parameters_type: the class of its parameters.
         categories: Hugging Face task categories, for the card.
-        bucket_name: the column that holds the bucket; with a single bucket, a noun for the rows.
+        bucket_name: the column that holds the bucket. With a single bucket, a noun for the rows.
         inputs: the columns from which all others follow. `solve` is given the first.
-        scored_columns: the columns that `read_answer` and `measure` read; empty: all.
-        levels: named sets of parameters, the easiest first; empty if the task has none.
+        scored_columns: the columns that `read_answer` and `measure` read. Empty: all.
+        levels: named sets of parameters, the easiest first. Empty if the task has none.
         variant, parameters, seed: what is chosen.
     """
 
@@ -127,7 +127,7 @@ class Task(abc.ABC):
         """Draw `n` candidates and keep those that belong in the bucket.
 
         Args:
-            draws: draws of this block; the only randomness used.
+            draws: draws of this block. The only randomness used.
             n: number of candidates, at least 1.
             split: the split that is drawn.
             bucket: one of its buckets. Candidates may be drawn conditioned on it, as long as the
@@ -136,7 +136,7 @@ class Task(abc.ABC):
         Returns:
             The rows of the bucket, at most `n`: arrays by name, whose first axis counts the rows.
             Every bucket has the same names. Rows of two axes may be wider in one bucket than in
-            another; narrower ones are padded with 0 on the right.
+            another. Narrower ones are padded with 0 on the right.
         """
 
     @abc.abstractmethod
@@ -250,7 +250,7 @@ class Task(abc.ABC):
         """The bytes that identify a row: two rows have equal content if and only if they are equal.
 
         Returns:
-            uint8 `(rows, width)`, padded with zero bytes on the right; no content ends in a zero
+            uint8 `(rows, width)`, padded with zero bytes on the right. No content ends in a zero
             byte itself. By default the row's inputs as JSON, a few microseconds a row.
         """
         if _CONTENT not in block.columns:
@@ -356,7 +356,7 @@ class Task(abc.ABC):
         chosen = {"parameters": self.parameters.changed(), "seed": self.seed}
         return {"task": self.name, "variant": self.variant, **chosen}
 
-    # How many rows are made at a time; class attributes may override these.
+    # How many rows are made at a time. Class attributes may override these.
 
     @property
     def block_rows(self) -> int:

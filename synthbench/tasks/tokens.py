@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from synthbench.tasks.arrow import arrow_array, numpy_array
 from synthbench.tasks.numeric import join_bytes, list_array, split_bytes, text_ends
 
-#: The largest vocabulary whose ids have four bits; its tokens are joined four at a time.
+#: The largest vocabulary whose ids have four bits. Its tokens are joined four at a time.
 _QUAD_TOKENS = 15
 #: The number of ids, padding included, from which it pays to tabulate all groups of four.
 _LEAST_IDS = 1 << 16
@@ -35,8 +35,8 @@ class Vocabulary:
     """The tokens that texts are made of.
 
     Attributes:
-        tokens: all tokens, in order; the first has id 1.
-        separator: the text between two tokens; if it is empty, each character is a token.
+        tokens: all tokens, in order. The first has id 1.
+        separator: the text between two tokens. If it is empty, each character is a token.
 
     Example:
         >>> import pyarrow as pa
@@ -144,7 +144,7 @@ class Vocabulary:
 
         Returns:
             `input_ids`, the ids, padded on the right with 0, and `attention_mask`, 1 for tokens
-            and 0 for padding; both int64 `(texts, width or the longest)`.
+            and 0 for padding. Both int64 `(texts, width or the longest)`.
 
         Example:
             >>> from synthbench.tasks.tokens import Vocabulary
@@ -163,7 +163,7 @@ class Vocabulary:
 
         Args:
             ids: `(texts, width)`; zeros are left out, wherever they stand.
-            lengths: the number of tokens of each text, if it is known already; it saves counting
+            lengths: the number of tokens of each text, if it is known already. It saves counting
                 them where every token is one character.
         """
         import pyarrow.compute as pc

@@ -4,7 +4,7 @@ A task whose rows can be worked out in words has a module `worked.py` beside its
 (`synthbench.tasks.optional_modules`), with two functions that share no calculation:
 
     write_steps(task, question)            the steps, a line each, from the reference solver
-    replay_steps(task, question, steps)    the answer to which the steps lead; a ValueError for a
+    replay_steps(task, question, steps)    the answer to which the steps lead. A ValueError for a
                                            step that does not follow from the question and the
                                            steps before it
 

@@ -1,6 +1,6 @@
 """A table as lines of a terminal, where a figure always stands in the line of its label.
 
-Prose wraps within its column; labels and figures stay whole. What does not fit beside each other
+Prose wraps within its column. Labels and figures stay whole. What does not fit beside each other
 continues below, behind the columns that name the rows:
 
     model  measure  here          model  measure  here  paper
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-#: Spaces between two columns; for columns that wrap, the longest word that is kept whole, and the
+#: Spaces between two columns. For columns that wrap, the longest word that is kept whole, and the
 #: minimum width.
 _GAP, _WORD, _LEAST = 2, 20, 8
 

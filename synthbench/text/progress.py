@@ -1,7 +1,7 @@
 """Progress bars and notes, on standard error.
 
 Services and `pythonw` have no standard error: `sys.stderr` is None or closed, and nothing is shown.
-`rich` draws the bars; it is imported for the first bar.
+`rich` draws the bars. It is imported for the first bar.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _REDRAW = 0.1
 #: Columns of the shortest bar, with the spaces around it.
 _SHORTEST = 6
-#: The display of all bars that are shown now; a bar within another bar is a line below it.
+#: The display of all bars that are shown now. A bar within another bar is a line below it.
 _DRAWN_BY: list[Progress] = []
 
 
@@ -38,8 +38,8 @@ class Bar:
         done: number of units done before.
 
     Attributes:
-        title: what is being done; may be set later.
-        total: number of units to do; may be set later.
+        title: what is being done. May be set later.
+        total: number of units to do. May be set later.
         done: number of finished units, if the bar is shown.
     """
 
@@ -62,7 +62,7 @@ class Bar:
 
         Args:
             done: number of units finished since the last call.
-            now: what is being done now, shown behind the title; default: as in the last call.
+            now: what is being done now, shown behind the title. Default: as in the last call.
         """
         if self._progress is None:
             return
@@ -109,7 +109,7 @@ def progress_bar(shown: bool, title: str, unit: str, total: int, done: int = 0) 
     """A progress bar on standard error, with rate and time left, as long as the block lasts.
 
     Args:
-        shown: whether to show the bar; it is shown only if standard error is a terminal.
+        shown: whether to show the bar. It is shown only if standard error is a terminal.
         title: what is being done.
         unit: what is counted, in the plural.
         total: number of units to do.

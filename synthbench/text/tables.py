@@ -37,7 +37,7 @@ class Table:
         keys: how many of the first columns name a row. A terminal that is too narrow for all
             columns shows some of them below the others, each time behind these.
         apart: whether empty lines separate the rows in a terminal.
-        title: what the table shows; its caption in HTML.
+        title: what the table shows. Its caption in HTML.
         notes: sentences that a terminal shows below the table.
     """
 
@@ -51,7 +51,7 @@ class Table:
     notes: Sequence[str] = ()
 
     def markdown(self) -> str:
-        """The table in Markdown. The cells are Markdown already; none contains a bare `|`."""
+        """The table in Markdown. The cells are Markdown already. None contains a bare `|`."""
         rule = ["---:" if column in self.right else "---" for column in range(len(self.head))]
         shown = {True: "**{}**", False: "{}"}
         rows = [[shown[isinstance(row, Heading)].format(one) for one in row] for row in self.rows]

@@ -142,9 +142,9 @@ class EpochBatches:
         rows: the split; batches are on its device.
         batch_size: rows of a batch, at most those of the split.
         seed: determines the order.
-        one_length: all rows of a batch have one length; see `ByLength`.
+        one_length: all rows of a batch have one length. See `ByLength`.
         fixed_width: pad every batch to the split's longest row, for compiled models.
-        balanced: all lengths are equally frequent; without `one_length`, an epoch repeats rows of
+        balanced: all lengths are equally frequent. Without `one_length`, an epoch repeats rows of
             rarer lengths.
 
     Attributes:
@@ -222,13 +222,13 @@ def check_lengths(rows: Rows, one_length: bool, balanced: bool) -> None:
     """
     if rows.lengths is None and (one_length or balanced):
         asked = "one_length" if one_length else "balanced"
-        raise ParameterError(f"Recipe {asked}=true: these rows have no length; allowed is false.")
+        raise ParameterError(f"Recipe {asked}=true: these rows have no length. Allowed is false.")
 
 
 def _entries(rows: int, lengths: NDArray[np.int64] | None, balanced: bool) -> NDArray[np.int64]:
     """All rows once or, if `balanced`, length by length with as many entries for each length.
 
-    That many as the most frequent length has rows; rows of the others are repeated.
+    That many as the most frequent length has rows. Rows of the others are repeated.
     """
     if not balanced or lengths is None:
         return np.arange(rows)

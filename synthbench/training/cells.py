@@ -11,7 +11,7 @@ from synthbench.training.train_fit import FITTED, NOT_FITTED
 
 #: Marks a figure that one of several runs has.
 ONE_RUN = "one run"
-#: How a metric's figures are shown; all others have three decimal places.
+#: How a metric's figures are shown. All others have three decimal places.
 _FORMS = {"mse": "{:.1e}", "distance": "{:.2f}", "halting": "{:.1f}", "eureka_epoch": "{:,.0f}"}
 
 

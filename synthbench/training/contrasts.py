@@ -117,7 +117,7 @@ def judge(comparison: Mapping[str, Any]) -> list[Finding]:
 
     A study that the paper does not have is compared with the paper's main study.
 
-    Means over seeds are compared by Welch's test, numbers of runs by Fisher's exact test; both are
+    Means over seeds are compared by Welch's test, numbers of runs by Fisher's exact test. Both are
     two-sided and corrected for the number of contrasts of one table that were run (Holm). A model
     that has not learned its training rows shows nothing, but its contrasts count in that number, so
     that fewer fitted runs do not make the others more significant. A Eureka-moment counts whether a

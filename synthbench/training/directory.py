@@ -1,6 +1,6 @@
 """The directory of a run.
 
-run.json        the command; a run of another command is refused
+run.json        the command. A run of another command is refused
 metrics.jsonl   measurements of training, and in some lines of the watched splits
 checkpoint.pt   all that is needed to go on, saved at evaluations and when a run is stopped
 step-N.pt       the parameters after step N, if they are kept

@@ -54,7 +54,7 @@ class Loop:
     """The steps of a run; call `run` inside `isolated`.
 
     The splits in `eval_splits` are measured at every validation and at least ten times. The best
-    checkpoint is chosen by the split `select`; without it, the last checkpoint counts. The
+    checkpoint is chosen by the split `select`. Without it, the last checkpoint counts. The
     parameters at the end of each of `keep` equal parts of the run stay in the directory.
     """
 
@@ -92,7 +92,7 @@ class Loop:
     def run(self, bar: Bar | None = None) -> dict[str, Tensor]:
         """Take all steps that are left; returns the chosen parameters.
 
-        `bar` counts them beside those of other runs; default: a bar of this run alone.
+        `bar` counts them beside those of other runs. Default: a bar of this run alone.
         """
         counted = self.directory.last_step
         self._restore()
@@ -303,7 +303,7 @@ def temperature(recipe: Recipe, step: int) -> float | None:
     """The temperature of a step under heat treatment (Eureka, section 3), None without it.
 
     The inverse temperature falls along half a cosine during the given share of all steps and then
-    stays. The paper says that the temperature is heated up and gives no curve; its program
+    stays. The paper says that the temperature is heated up and gives no curve. Its program
     schedules 1/τ.
     """
     if recipe.heat is None:

@@ -56,7 +56,7 @@ def check_names(**names: tuple[str, tuple[str, ...]]) -> None:
     """Check names, each given by its option with the allowed names.
 
     Raises:
-        UsageError: one is not allowed; the nearest allowed name is offered.
+        UsageError: one is not allowed. The nearest allowed name is offered.
     """
     for option, (name, allowed) in names.items():
         if name not in allowed:
@@ -103,13 +103,13 @@ class Setting:
         kind, _, number = name.partition(":")
         if kind == "cuda" and int(number or 0) >= there:
             found = f"finds {there}" if there else "finds no GPU"
-            raise UsageError(f"Device {name!r}: PyTorch {found} here; try --device cpu.")
+            raise UsageError(f"Device {name!r}: PyTorch {found} here. Try --device cpu.")
         return torch.device(name)
 
     def autocast(self, cache: bool = True) -> torch.autocast:
         """The context in which the model computes.
 
-        `cache`: whether parameters are cast once; not where they change in this context, or where
+        `cache`: whether parameters are cast once. Not where they change in this context, or where
         some of what is computed in it has gradients and some has not.
         """
         import torch

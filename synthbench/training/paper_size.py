@@ -15,7 +15,7 @@ _PROFILE = "profile `paper`"
 
 
 def data_differences(comparison: Mapping[str, Any]) -> list[str]:
-    """What differs from the paper's data: the task and numbers of rows; empty if nothing does.
+    """What differs from the paper's data: the task and numbers of rows. Empty if nothing does.
 
     A study of ours that the paper does not have is compared with the paper's main one. Also empty
     if the study is none of ours.

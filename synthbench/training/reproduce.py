@@ -56,7 +56,7 @@ def reproduce(
     """Train every model of a study with several seeds, and compare the results with the paper's.
 
     Each run is a run of `train`, in a directory of its own. The same call continues an interrupted
-    one; finished runs are only read.
+    one. Finished runs are only read.
 
     Args:
         task: the task, or the task in several variants. A name stands for the study's variants and
@@ -64,23 +64,23 @@ def reproduce(
         profile: sizes of the recipes: "cpu" (two cores, at most 90 minutes a run), "paper", or
             "quick" (a minute, for a first look; its figures mean nothing).
         study: "main", or the name of another of the task: an ablation, or another size.
-        models: names of models, or your own, as in `train`; default: all of the study, or none
+        models: names of models, or your own, as in `train`. Default: all of the study, or none
             of it if there are layers.
-        layers: layers of your own, as in `train`; each is one more line. Beside models of your own
+        layers: layers of your own, as in `train`. Each is one more line. Beside models of your own
             stand the stored figures of the study's models, marked `(stored)`.
         options: options of the models and layers of your own, such as `num_layers`.
-        seeds: how many seeds, from 0; default: the study's number.
-        out: the directory: new, empty or of `reproduce`, and outside any dataset; default:
+        seeds: how many seeds, from 0. Default: the study's number.
+        out: the directory: new, empty or of `reproduce`, and outside any dataset. Default:
             `TASK-reproduced`. The table is written there as `TASK-PROFILE.json` and `.md`, or
             `TASK-STUDY-PROFILE` for an ablation.
-        dataset: a dataset directory, made if it does not exist; default: `data` in `out`. One that
-            exists must have been made by this task; if a name is given, by the task of this name.
-        stream: train on fresh rows from `stream` instead of the train split; default: as the
+        dataset: a dataset directory, made if it does not exist. Default: `data` in `out`. One that
+            exists must have been made by this task. If a name is given, by the task of this name.
+        stream: train on fresh rows from `stream` instead of the train split. Default: as the
             study does.
         device: "auto", "cpu", "cuda" or "cuda:N".
         precision: "float32", or "bfloat16".
         compile: compile the training step with `torch.compile`.
-        workers: how many runs at once, each with one thread, at most 256; default: the usable
+        workers: how many runs at once, each with one thread, at most 256. Default: the usable
             cores, but 1 on a GPU or in a daemonic process.
         overwrite: replace runs of other recipes in `out`, and runs with files that cannot be read.
         skip_checks: train layers of your own even if they fail a check of `check_layer`.

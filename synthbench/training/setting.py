@@ -36,7 +36,7 @@ def set_random_state(state: tuple[Any, ...]) -> None:
 def isolated(seed: int, setting: Setting) -> Iterator[None]:
     """Seed all randomness and, on a CPU, allow only deterministic algorithms; restore both.
 
-    Ours is PyTorch's; layers from elsewhere may draw from NumPy or Python's `random`.
+    Ours is PyTorch's. Layers from elsewhere may draw from NumPy or Python's `random`.
     """
     mode = torch.get_deterministic_debug_mode()
     threads = torch.get_num_threads()

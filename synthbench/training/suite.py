@@ -56,15 +56,15 @@ def reproduce_suite(
     """Train layers or models on every setting of a suite; one table, one picture and one file.
 
     Each setting is a study, and each run a run of `train`. The same call continues an interrupted
-    one; finished runs are only read.
+    one. Finished runs are only read.
 
     Args:
         suite: the name of the suite: "layers".
-        models: models of your own, or baselines of the suite; see `reproduce`.
+        models: models of your own, or baselines of the suite. See `reproduce`.
         layers: layers of your own. Without models and layers, all baselines are trained.
         options: options of your own models and layers.
         seeds: how many seeds, from 0.
-        out: the directory: new, empty or of this call; default: `SUITE-reproduced`. It has a
+        out: the directory: new, empty or of this call. Default: `SUITE-reproduced`. It has a
             directory for each study, and `SUITE.json`, `SUITE.md` and `SUITE.png`.
         device: see `reproduce`.
         precision: see `reproduce`.
@@ -77,7 +77,7 @@ def reproduce_suite(
         The name of the `suite` and its `comparisons`, as written to `SUITE.json`.
 
     Raises:
-        UsageError: an unknown suite; and as `reproduce`.
+        UsageError: an unknown suite, and as `reproduce`.
         SynthbenchError: as `reproduce`.
     """
     if suite not in SUITES:

@@ -53,13 +53,13 @@ def train(
 ) -> dict[str, Any]:
     """Train one model and evaluate it on every evaluation split.
 
-    The same call continues an interrupted run from its last validation; on a CPU it ends with the
+    The same call continues an interrupted run from its last validation. On a CPU it ends with the
     same numbers. A finished run is only read. A call that is refused writes nothing.
 
     Args:
         task: the task. A name stands for the study's first variant and its parameters, or, if the
             dataset exists, for the first of the study's variants that it has, and its parameters.
-        model: name of a model; or where one of your own is, as `my_model.py:Make` or
+        model: name of a model, or where one of your own is, as `my_model.py:Make` or
             `my_package.models:Make`: called as `Make(vocabulary=, outputs=, **options)`, its
             `forward(tokens)` or `forward(tokens, lengths)` takes int64 `(rows, width)` and gives
             scores `(rows, width, outputs)`, or `(rows, outputs)` for a class of each row.
@@ -67,18 +67,18 @@ def train(
         layer: instead of a model, where a layer of your own is, as `my_layer.py:Layer`: made with
             the width, its `forward(states)` gives states `(rows, width, d_model)`, or a tuple that
             begins with them. It is put into our blocks, whose depth and width are options.
-        out: the run's directory: new, empty or of this run, and outside any dataset; default:
+        out: the run's directory: new, empty or of this run, and outside any dataset. Default:
             `runs/TASK/VARIANT/MODEL/seed-SEED`.
         profile: sizes of the recipe: "cpu", "paper" or "quick".
         study: "main", or the name of another of the task: an ablation, or another size.
-        dataset: a dataset directory, made if it does not exist; default: `data` in `out`. One that
-            exists must have been made by this task; if a name is given, by the task of this name.
+        dataset: a dataset directory, made if it does not exist. Default: `data` in `out`. One that
+            exists must have been made by this task. If a name is given, by the task of this name.
         seed: determines the model's parameters, dropout and the order of rows; of a stream all
             seeds have the same rows in the same order, unless the recipe has `one_length`.
         recipe: fields of the recipe to change, such as `steps`.
         options: options of the model to change, such as `num_layers`.
         rows: numbers of rows of splits that differ from the study's.
-        stream: train on fresh rows from `stream` instead of the train split; default: as the study
+        stream: train on fresh rows from `stream` instead of the train split. Default: as the study
             does.
         device: "auto", "cpu", "cuda" or "cuda:N".
         precision: "float32", or "bfloat16".

@@ -101,7 +101,7 @@ def check_tables(
     Args:
         manifest: the manifest.
         tasks: the task of each variant.
-        with_sources: whether source images are required; otherwise tables that depend on missing
+        with_sources: whether source images are required. Otherwise tables that depend on missing
             ones are not compared.
 
     Yields:

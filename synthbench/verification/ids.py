@@ -19,12 +19,12 @@ def check_ids(splits: Sequence[SplitFiles], engine: Engine) -> Iterator[str]:
     """Look at the ids of a variant's rows, each of which is that of its row.
 
     Args:
-        splits: all splits of the variant; every file could be read.
+        splits: all splits of the variant. Every file could be read.
         engine: reads the splits.
 
     Yields:
         The first row of each split that is held out in a split without held-out rows, or the
-        reverse; if there is none, the first row that the variant has twice.
+        reverse. If there is none, the first row that the variant has twice.
     """
     calls = ((files.directory, [one.file for one in files.record.shards]) for files in splits)
     prints = [found for _, found in engine.in_order(_stored_ids, calls)]

@@ -246,7 +246,7 @@ def solve_rows(
         ours: whether this version makes the same rows, so that ids and buckets are checked, too.
 
     Yields:
-        The first row that the reference solver refutes or whose id is wrong, if any; otherwise
+        The first row that the reference solver refutes or whose id is wrong, if any. Otherwise
         whether the manifest has other numbers of rows by bucket.
     """
     task, counted = files.task, collections.Counter[int]()

@@ -124,12 +124,12 @@ def verify(
     derived column, by the reference solver; every id, from the row's inputs; that no row occurs
     twice, and that each is in its split and bucket; the task's tables; what the card says about
     content, rows, features and the command; and that `data` has no other shard. Every split is
-    generated again from the manifest; the first row of each split that differs is named.
+    generated again from the manifest. The first row of each split that differs is named.
 
     Args:
         dataset: the dataset directory.
-        fast: do not make the dataset again; the report says what is then not proved.
-        workers: how many processes check rows, at most 256; default: the usable cores, or 1 in a
+        fast: do not make the dataset again. The report says what is then not proved.
+        workers: how many processes check rows, at most 256. Default: the usable cores, or 1 in a
             daemonic process. No more are started than there are files and row groups.
         progress: show a bar on standard error, if that is a terminal.
 

@@ -144,5 +144,5 @@ def test_prose_code_and_tables_are_left_alone(search):
 
 
 def test_a_task_without_texts_is_refused():
-    with pytest.raises(UsageError, match="'composites': its rows are not texts; allowed are"):
+    with pytest.raises(UsageError, match=r"'composites': its rows are not texts. Allowed are"):
         Search(["composites"])

@@ -269,13 +269,13 @@ def test_json_in_one_piece_may_be_a_mapping_records_or_in_order(tmp_path):
         ("p.json", "[]", " is empty: it holds no predictions."),
         ("p.json", "[3", ": not valid JSON ("),
         ("p.json", "3", ": expected a list or an object, got 3."),
-        ("p.json", '[{"id": "a", "prediction": 1}, 3]', ": 1 of its 2 entries are dicts;"),
+        ("p.json", '[{"id": "a", "prediction": 1}, 3]', ": 1 of its 2 entries are dicts."),
         (
             "p.json",
             '{"id": {"0": "a"}, "prediction": {"0": 3}}',
-            ": 'id' is {'0': 'a'}; expected a",
+            ": 'id' is {'0': 'a'}. Expected a",
         ),
-        ("p.json", '{"id": "a", "prediction": 3}', ": 'id' is 'a'; expected a"),
+        ("p.json", '{"id": "a", "prediction": 3}', ": 'id' is 'a'. Expected a"),
     ],
 )
 def test_what_is_wrong_with_a_table_is_told(tmp_path, name, text, expected):

@@ -101,7 +101,7 @@ def test_data_of_either_function_may_be_a_directory(made):
 def test_an_array_of_the_wrong_shape_names_the_task_at_hand(made):
     for name in ("listops", "ctl"):
         text = refusal(UsageError, [{"label": 3}] * 2, np.zeros((2, 99)), name)
-        assert f"allowed for {name} are (rows,)" in text
+        assert f"Allowed for {name} are (rows,)" in text
         assert f"synthbench.task('{name}', ...)" in text
 
 

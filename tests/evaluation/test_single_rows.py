@@ -188,10 +188,10 @@ def test_anything_is_read_as_a_class_or_not_at_all(prediction):
         ("chomsky", 5, "5 of type int is not the 'text' of a row of chomsky: expected a text, or"),
         ("chomsky", None, "None of type NoneType is not the 'text' of a row of chomsky"),
         ("chomsky", {"text": None}, "of chomsky: expected a text."),
-        ("chomsky", {"txt": "0 1"}, "is not a row of chomsky: it has no 'text'; a row needs text."),
+        ("chomsky", {"txt": "0 1"}, "is not a row of chomsky: it has no 'text'. A row needs text."),
         ("chomsky", ["0", "1"], "of type list is not the 'text' of a row of chomsky"),
         ("grid-count", "a", "'a' of type str is not the 'grid' of a row of grid-count: expected L"),
-        ("clusters", None, "it has no 'cluster'; a row needs points, cluster."),
+        ("clusters", None, "it has no 'cluster'. A row needs points, cluster."),
         ("composites", {"quadrants": [1]}, "of type list is not the 'quadrants' of a row"),
     ],
 )

@@ -384,7 +384,7 @@ def test_options_that_are_not_allowed_are_refused_before_any_request(easy):
         ({"request": {"bias": {"7": [1.0, float("-inf")]}}}, "'bias' is {'7': .*-inf"),
         ({"request": {"stop": {"x"}}}, "'stop' is {'x'}: allowed are texts"),
         ({"request": {"stop": "\ud800"}}, "'stop' is '.ud800': allowed are texts"),
-        ({"shots": 9_999}, "Shots 9,999: train has 100 rows; allowed .* from 0 to 100"),
+        ({"shots": 9_999}, "Shots 9,999: train has 100 rows. Allowed .* from 0 to 100"),
         ({"concurrency": 0}, "Concurrency 0"),
         ({"retries": -1}, "Retries -1"),
         ({"timeout": 0.0}, "Timeout 0"),

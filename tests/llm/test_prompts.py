@@ -162,7 +162,7 @@ def test_all_rows_of_train_may_be_shown_and_no_more(limit):
     options = {"rows": {"train": 12, "test": 20}, "limit": limit}
     (*worked, _) = llm.prompts("parity", shots=12, **options)[0]["prompt"]
     assert len(worked) == 2 * 12
-    with pytest.raises(UsageError, match=r"Shots 13: train has 12 rows; allowed are .* 0 to 12"):
+    with pytest.raises(UsageError, match=r"Shots 13: train has 12 rows. Allowed are .* 0 to 12"):
         llm.prompts("parity", shots=13, **options)
 
 
@@ -170,7 +170,7 @@ def test_a_directory_shows_no_more_rows_than_it_has(tiny):
     (*worked, _) = llm.prompts(tiny("parity"), limit=1, shots=40)[0]["prompt"]
     assert len(worked) == 2 * 40
     for asked in (tiny("parity"), [tiny("parity"), tiny("ctl")]):
-        with pytest.raises(UsageError, match=r"Shots 9,999: train has 40 rows; allowed are .* 40"):
+        with pytest.raises(UsageError, match=r"Shots 9,999: train has 40 rows. Allowed are .* 40"):
             llm.prompts(asked, limit=2, shots=9_999)
 
 

@@ -125,6 +125,6 @@ def test_impossible_parameters_are_refused_before_anything_is_drawn(tmp_path):
 
 @pytest.mark.parametrize("name", ["sheet.html", "sheet", "sheet.png.jpg", "."])
 def test_a_contact_sheet_goes_to_no_file_but_a_png(name, tmp_path):
-    with pytest.raises(UsageError, match=r"allowed are names that end in \.png"):
+    with pytest.raises(UsageError, match=r"Allowed are names that end in \.png"):
         preview("composites", out=tmp_path / name)
     assert list(tmp_path.iterdir()) == []

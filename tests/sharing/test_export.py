@@ -254,7 +254,7 @@ def test_what_is_asked_for_wrongly_is_named_before_any_work(tiny, tmp_path):
         ({"to": "openai-batch", "model": "m\udcff"}, "Model 'm\\udcff': expected text that UTF-8"),
         ({"to": "chat", "system": "\udcff"}, "System message '\\udcff': expected text that UTF-8"),
         *(({"to": to, "splits": ["test"], "shots": 41},
-           "Shots 41: train has 40 rows; allowed are whole numbers from 0 to 40.")
+           "Shots 41: train has 40 rows. Allowed are whole numbers from 0 to 40.")
           for to in ("chat", "lm-eval", "nemo-gym")),
         ({"to": "chat", "shots": 2}, "worked examples are rows of train, which would be their own"),
         ({"to": "chat", "splits": ["test"], "offset": 40}, "Offset 40: split 'test' has 40 rows."),

@@ -58,7 +58,7 @@ def test_what_is_no_mixture_is_refused():
     for given, said in (
         ([], "No task is given."),
         ({}, "No task is given."),
-        (["parity", "parity"], "each may be there once; for more of its rows give weights"),
+        (["parity", "parity"], "each may be there once. For more of its rows give weights"),
         ({"parity": 0}, "Weight of parity 0: allowed are whole numbers from 1 to 10000."),
         ({"parity": 0.5}, "Weight of parity 0.5: allowed are whole numbers from 1"),
         ({10**5000: 1}, "is none of these."),

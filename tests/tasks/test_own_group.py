@@ -85,7 +85,7 @@ def test_a_table_that_is_no_group_is_refused(table, content, message):
 
 
 def test_a_group_beside_another_variant_and_a_missing_file_are_refused(table):
-    with pytest.raises(ParameterError, match="variant S3 has a group; choose variant 'own'"):
+    with pytest.raises(ParameterError, match=r"variant S3 has a group. Choose variant 'own'"):
         synthbench.task("state-tracking", "S3", group=table([[0, 1], [1, 0]]))
     with pytest.raises(ParameterError, match="Parameter group: expected JSON such as"):
         synthbench.task("state-tracking", group=[])

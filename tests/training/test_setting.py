@@ -31,7 +31,7 @@ def test_auto_is_a_gpu_where_there_is_one_and_cuda_is_refused_where_there_is_non
     for there, kind in ((True, "cuda"), (False, "cpu")):
         monkeypatch.setattr(torch.cuda, "is_available", lambda there=there: there)
         assert Setting("auto").device.type == kind
-    with pytest.raises(UsageError, match="'cuda': PyTorch finds no GPU here; try --device cpu"):
+    with pytest.raises(UsageError, match=r"'cuda': PyTorch finds no GPU here. Try --device cpu"):
         Setting("cuda").device  # noqa: B018
 
 

@@ -1,6 +1,6 @@
 """Numbers as arrays of digits: how they are drawn, added and multiplied, place by place.
 
-`draw_pairs` draws two numbers whose sum has as many carries as was drawn first; among all such
+`draw_pairs` draws two numbers whose sum has as many carries as was drawn first. Among all such
 pairs each is equally likely. Digits are drawn from the least significant place on. What may follow
 depends only on the carry into a place and on the number of carries still to come, so the ways to go
 on are counted once, from the last place that both numbers have back to the first.

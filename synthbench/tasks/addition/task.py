@@ -1,4 +1,4 @@
-"""Addition: two numbers of many digits, and their sum; tested on more digits than trained.
+"""Addition: two numbers of many digits, and their sum. Tested on more digits than trained.
 
     3 8 + 9 5 =        1 3 3
     3 8 + 9 5 =        3 3 1              order=reversed: the least significant digit first
@@ -218,7 +218,7 @@ class Addition(TextTask):
         """Coupled positions: digits of one weight have the same, in a, in b and in the answer.
 
         With s, which is drawn for each row, the signs stand at s and a digit of weight 10^w at
-        s + 1 + w; the answer's digits follow behind the separator, which stands at s as well. s is
+        s + 1 + w. The answer's digits follow behind the separator, which stands at s as well. s is
         from 1 to what leaves room for the longest answer of all splits. Only in reversed
         order: in the usual one, positions would tell how many digits the answer has.
         """

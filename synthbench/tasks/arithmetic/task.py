@@ -4,7 +4,7 @@
     (((3+1)*(5*2))+9)          9    depth 3, dependency depth 3
     ((0*((1+2)*3))+4)          4    depth 4, dependency depth 2
 
-One character is one token. Depth is the number of nested operations, digits not counted; the
+One character is one token. Depth is the number of nested operations, digits not counted. The
 splits are balanced over it, as in the paper. The dependency depth tells how deep the computation
 has to go: if a factor is 0, the other one is not needed, and of two zero factors the shallower is
 kept. `+` needs both operands.
@@ -225,7 +225,7 @@ def evaluate(
         left, right = value[0::2], value[1::2]
         left_depth, right_depth = depth[0::2], depth[1::2]
         is_product = (operators == IDS["*"]).take(level.symbol.take(level.operators))
-        # Of the factors that are 0 the shallower counts; without any, the deeper operand does.
+        # Of the factors that are 0 the shallower counts. Without any, the deeper operand does.
         left_zero, right_zero = is_product & (left == 0), is_product & (right == 0)
         zero_depth = np.minimum(
             np.where(left_zero, left_depth, _NO_DEPTH), np.where(right_zero, right_depth, _NO_DEPTH)

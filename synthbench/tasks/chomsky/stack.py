@@ -13,7 +13,7 @@ from synthbench.tasks.chomsky.functions import DIGITS, END, StringFunction, Stri
 #: The numbers of symbols in expressions; 9 is * in one task and x in the other.
 PLUS, MINUS, OPEN, CLOSE, TIMES, HIDDEN, EQUALS = 5, 6, 7, 8, 9, 9, 10
 _SYMBOLS = "01234+-()*"
-#: The longest expressions of which all are listed; longer ones are too many to run out.
+#: The longest expressions of which all are listed. Longer ones are too many to run out.
 _LISTED = 12
 
 
@@ -147,7 +147,7 @@ def _draw_expressions(draws: Draws, n: int, length: int, operators: tuple[int, .
     """Random expressions: the length of the left operand is uniform, and so is the rest.
 
     1 to 4 symbols are a number, with a sign if their count is even and with brackets if it is 3 or
-    4; longer expressions are two operands and an operator in brackets. All parts of one depth are
+    4. Longer expressions are two operands and an operator in brackets. All parts of one depth are
     drawn at once.
     """
     x = np.empty((n, length), np.int64)

@@ -1,7 +1,7 @@
 """Worked solutions of the regular tasks: the state of an automaton after each symbol.
 
 Here and in `worked_stack` and `worked_tape` the steps of a variant are two functions. The first
-writes them, for the symbols of a string and its answer by the reference solver; the second replays
+writes them, for the symbols of a string and its answer by the reference solver. The second replays
 them, and gives the tokens of the answer. `program` says whose rule counts.
 """
 

@@ -14,7 +14,7 @@ from synthbench.tasks.composites.task import Composites
 from synthbench.tasks.images import load, png
 from synthbench.tasks.images.file_formats import SIZE
 
-#: Lengths in a contact sheet, in its pixels; a pixel of a row's image is `_ZOOM` wide.
+#: Lengths in a contact sheet, in its pixels. A pixel of a row's image is `_ZOOM` wide.
 _ZOOM, _MARGIN, _FRAME, _FONT, _LINE = 4, 16, 3, 14, 18
 _COLUMNS = 5
 _MARK = (0, 170, 60)

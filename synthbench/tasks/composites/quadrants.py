@@ -140,7 +140,7 @@ def to_pixels(
     """The images that the quadrants describe.
 
     Every channel is the source image's times the colour's, both as fractions of 255, rounded to
-    the nearest integer; an empty quadrant is black.
+    the nearest integer. An empty quadrant is black.
 
     Args:
         block: the quadrants.

@@ -1,7 +1,7 @@
 """The composites' variants: what each is made of, and its rule in the paper's words.
 
 The table `DESIGNS` says what a row's four quadrants show. The reference solver below it answers one
-row; it shares only names with the generator.
+row. It shares only names with the generator.
 
 Source: Eureka (Hoffmann et al., ICML 2024), section 4, figures 1 and 7, and A.9.
 """
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 QUADRANTS = ("top-left", "top-right", "bottom-left", "bottom-right")
 TOP_LEFT, TOP_RIGHT, BOTTOM_LEFT, BOTTOM_RIGHT = range(4)
 
-#: The ten colours of `color-or-fashion` in the order of its labels, with the values of CSS; then
+#: The ten colours of `color-or-fashion` in the order of its labels, with the values of CSS. Then
 #: white, which leaves a picture as it is.
 COLORS = {
     "brown": (165, 42, 42),

@@ -172,7 +172,7 @@ class Composites(ImageTask):
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
         outcome, label = self._case(bucket)
-        # Each indicator belongs to one of two groups; the outcome is whether both are in the same.
+        # Each indicator belongs to one of two groups. The outcome is whether both are in the same.
         group = draws.integers(2, (n, 2))
         group[:, 1] = group[:, 0] if outcome else 1 - group[:, 0]
         quadrants = self.parts.quadrants(draws, group)

@@ -55,7 +55,7 @@ def is_right(
         text: any text.
         numbers: the numbers that it may have, each as often as it is in the list.
         target: the value that it must have.
-        operations: the operations that it may have, of `+-*/`; a minus before an operand is free.
+        operations: the operations that it may have, of `+-*/`. A minus before an operand is free.
         every_number: whether it must have all numbers.
     """
     plain = plain_signs(text)

@@ -72,7 +72,7 @@ def to_lists(values: NDArray[Any], block: Block) -> pa.Array:
 def to_squares(values: NDArray[Any], block: Block) -> NDArray[Any]:
     """One value per cell as squares of the largest size, `(rows, largest, largest)`.
 
-    A grid is in the upper left corner of its square; the rest is -1.
+    A grid is in the upper left corner of its square. The rest is -1.
     """
     largest = math.isqrt(values.shape[1])
     squares = np.full((len(values), largest, largest), -1, values.dtype)

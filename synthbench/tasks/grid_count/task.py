@@ -11,11 +11,11 @@ Colours are 1..9; 0 is the background, whose cells have the label 0 however many
 are square: small ones to learn counting from, larger ones to see whether it was learned.
 
 Each cell is coloured with probability `fill`. With `colored_limit=L` each grid also draws a limit,
-uniformly from 1 to L. If more cells are coloured, a random subset of that size keeps its colours;
-the others become background. The paper does not mention this, but its program does it, with
+uniformly from 1 to L. If more cells are coloured, a random subset of that size keeps its colours.
+The others become background. The paper does not mention this, but its program does it, with
 L = 999: that hardly affects 6x6 grids, but turns a third of a 20x20 grid into background.
 
-Source: Counting (Ouellette, Pfister, Jud, 2023), sections III-A and IV; the first row is the
+Source: Counting (Ouellette, Pfister, Jud, 2023), sections III-A and IV. The first row is the
 grid of table III.
 """
 
@@ -164,7 +164,7 @@ class GridCount(Task):
 
     @functools.cached_property
     def _possible(self) -> NDArray[np.int64]:
-        """The colours that can occur: with `fill` 0 only 0; with 1 and no limit all but 0."""
+        """The colours that can occur: with `fill` 0 only 0. With 1 and no limit all but 0."""
         drawn = np.diff([0, *self._edges, 1 << 32])
         drawn[0] += self.parameters.colored_limit
         return np.flatnonzero(drawn)

@@ -128,7 +128,7 @@ def _load_idx(kind: str, roots: tuple[Path, ...]) -> Source:
     labels = np.concatenate([training, test]).astype(np.int16)
     title, classes = f"{TITLES[kind]} in {root}", CLASSES[kind]
     if labels.max(initial=0) >= len(classes):
-        raise DatasetError(f"{title}: there is a label {labels.max()}; allowed are 0 to 9.")
+        raise DatasetError(f"{title}: there is a label {labels.max()}. Allowed are 0 to 9.")
     return Source(
         title=title,
         classes=classes,
@@ -147,7 +147,7 @@ def _load_cifar(roots: tuple[Path, ...]) -> Source:
     def read(file: Path) -> tuple[NDArray[np.uint8], NDArray[np.int16]]:
         return _checked("cifar", root, file, read_cifar)
 
-    # The files have labels and pixels; pixels are read again when they are needed.
+    # The files have labels and pixels. Pixels are read again when they are needed.
     labels = [read(file)[1] for file in files]
     return Source(
         title=f"{TITLES['cifar']} in {root}",
@@ -287,7 +287,7 @@ def fetch(kind: str, root: Path) -> Path:
 
     Args:
         kind: `mnist`, `fashion` or `cifar`.
-        root: the directory for sources; created if it does not exist.
+        root: the directory for sources. Created if it does not exist.
 
     Returns:
         The folder with the files. If it exists already, nothing is downloaded.

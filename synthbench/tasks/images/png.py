@@ -82,7 +82,7 @@ def _template(height: int, width: int) -> NDArray[np.void]:
         )
     # 8 bits, RGB, and the only compression, filtering and (no) interlacing.
     header = struct.pack(">II", width, height) + _RGB_OF_8_BITS + bytes(3)
-    # zlib's header; a last block, stored, with its length twice.
+    # zlib's header. A last block, stored, with its length twice.
     stored = b"\x78\x01\x01" + struct.pack("<HH", length, length ^ _LARGEST_BLOCK)
     before = _SIGNATURE + _chunk(b"IHDR", header)
     data = _chunk(b"IDAT", stored + bytes(length) + struct.pack(">I", zlib.adler32(bytes(length))))

@@ -3,7 +3,7 @@
 The images of a source are numbered: first the training set, then the test set, each in the order
 of its files. No image is in two splits, whatever the seed: of each class's training images every
 tenth, from the first on, is for validation. A class-folder tree either has `train` and `test` at
-its top, or is a single tree; then of each class's images every tenth, from the first on, is for
+its top, or is a single tree. Then of each class's images every tenth, from the first on, is for
 validation, and every tenth, from the second on, for test.
 """
 

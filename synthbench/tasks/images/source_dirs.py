@@ -13,7 +13,7 @@ from pathlib import Path
 from synthbench.errors import MissingPathError, MissingSourceError, UsageError, unknown_name
 from synthbench.text.lines import short
 
-#: The environment variable that names the directory; worker processes inherit it.
+#: The environment variable that names the directory. Worker processes inherit it.
 SOURCE_VARIABLE = "SYNTHBENCH_DATA"
 #: The sources that torchvision can download, by their names in `NAME=DIR`.
 SETS = ("mnist", "fashion", "cifar")
@@ -29,7 +29,7 @@ class SourceDirs:
     """Where the source images of a task are searched for.
 
     Attributes:
-        directories: the directories to search, in order; if empty, the one that `SYNTHBENCH_DATA`
+        directories: the directories to search, in order. If empty, the one that `SYNTHBENCH_DATA`
             names, else the user's cache.
         named: the only directory of a source, as pairs of the source's name, such as `mnist` or
             `folder:PATH`, and the directory.
@@ -116,7 +116,7 @@ class SourceDirs:
         if path.parts[:1] != ("..",) and any(candidate.is_dir() for candidate in inside):
             return
         where = own or ", ".join(map(str, roots))
-        # An option that can be copied; whoever made the dataset knows whether the path is right.
+        # An option that can be copied. Whoever made the dataset knows whether the path is right.
         now = shlex.quote(str(path)) if path.is_absolute() and own is None else "DIR"
         raise MissingSourceError(
             f"Class folders {folder!r}, which the dataset names, are not in {where}; folders that "
@@ -176,7 +176,7 @@ def _name_and_path(word: str | os.PathLike[str]) -> tuple[str | None, str | os.P
     """A value of `--source-dir`: `NAME=DIR`, or a directory, which may have a `=` in its name."""
     if not isinstance(word, str) or "=" not in word:
         return None, word
-    # The path of class folders may have a `=`; the last one ends it.
+    # The path of class folders may have a `=`. The last one ends it.
     name, _, path = word.rpartition("=") if word.startswith(FOLDER) else word.partition("=")
     is_path = os.sep in name or Path(word).is_dir()
     if is_path and name not in SETS and not name.startswith(FOLDER):

@@ -22,8 +22,8 @@ class Origin:
         title: its name.
         license: its licence, as the Hugging Face Hub names it.
         terms: its licence in words.
-        url: where it is published; empty if nowhere.
-        citation: its BibTeX entry; empty if unknown.
+        url: where it is published. Empty if nowhere.
+        citation: its BibTeX entry. Empty if unknown.
     """
 
     title: str
@@ -84,10 +84,10 @@ OWN_PICTURES = Origin(
 class ImageTask(Task):
     """A task whose rows have images, made from datasets of images.
 
-    Its `inputs` say which images a row is made from; the pixels follow from them.
+    Its `inputs` say which images a row is made from. The pixels follow from them.
 
     Attributes:
-        source_dirs: where its source images are; a task keeps them in other processes, too.
+        source_dirs: where its source images are. A task keeps them in other processes, too.
     """
 
     categories: ClassVar[tuple[str, ...]] = ("image-classification",)

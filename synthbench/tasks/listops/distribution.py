@@ -138,7 +138,7 @@ def _sort_columns(matrix: NDArray[np.uint16]) -> None:
             upper[:] = least
 
 
-#: A depth and its chance; a value, a depth and their chance.
+#: A depth and its chance. A value, a depth and their chance.
 Chance = tuple[int, float]
 Term = tuple[int, int, float]
 

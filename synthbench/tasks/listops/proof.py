@@ -56,7 +56,7 @@ def _apply(operator: str, values: Numbers, needed: Numbers, ties: str) -> tuple[
     """
     if operator == "SM":
         return values.sum(axis=1) % 10, needed.max(axis=1)
-    # In order of their values; arguments with the same value in the order in which they decide.
+    # In order of their values. Arguments with the same value in the order in which they decide.
     last = values.shape[1] - 1
     tie = needed if ties == "strict" else np.arange(last + 1, dtype=np.int32)
     order = np.sort(values << 2 * _BITS | tie << _BITS | needed, axis=1)

@@ -65,7 +65,7 @@ class ModularArithmetic(TextTask):
         "add": "`a + b =`",
         "subtract": "`a - b =`",
         "multiply": "`a * b =`",
-        "divide": "`a / b =`, where b is not 0: the c with b * c = a; the modulus is prime.",
+        "divide": "`a / b =`, where b is not 0: the c with b * c = a. The modulus is prime.",
         "sum-of-squares": "`a ^2 + b ^2 =`",
     }
     parameters_type = ModularArithmeticParameters

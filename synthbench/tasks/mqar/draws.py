@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from synthbench.seeding import Draws
 
-#: Up to so many numbers are compared with all others; more are searched.
+#: Up to so many numbers are compared with all others. More are searched.
 _COMPARED = 16
 
 

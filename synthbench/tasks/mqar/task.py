@@ -5,7 +5,7 @@
 
 A row begins with pairs of a key and a value. Behind them are slots of two places: in some slots
 stands one of the keys, each key in exactly one, and there its value is asked. Train, iid and
-validation have rows of one size; test has more pairs and more places.
+validation have rows of one size. Test has more pairs and more places.
 
 Source: Zoology (Arora, Eyuboglu, Timalsina, Johnson, Poli, Zou, Rudra, Ré, ICLR 2024), figure 2.
 """
@@ -32,7 +32,7 @@ from synthbench.tasks.mqar.solver import BLANK, NOT_ASKED, pairs_and_rest, recal
 
 #: The number of a bucket is `length * _BUCKET + pairs`.
 _BUCKET = 1_000
-#: The weight of the first slot; slot `g` has the whole part of `_WEIGHT / (g + 1)`.
+#: The weight of the first slot. Slot `g` has the whole part of `_WEIGHT / (g + 1)`.
 _WEIGHT = 1 << 24
 #: Places of two tokens of a repeated key: the row of each, the first place and the second.
 Repeated = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
@@ -273,7 +273,7 @@ class AssociativeRecall(TextTask):
             "The line begins with pairs of a key and its value. Keys are named k1, k2 and so on, "
             "values v1, v2 and so on. After the pairs each of these keys occurs once more, among "
             f"other tokens such as '{BLANK}'. The answer has as many tokens as the line, separated "
-            "by spaces: where a key occurs for the second time, the value of its pair; everywhere "
+            "by spaces: where a key occurs for the second time, the value of its pair. Everywhere "
             f"else '{NOT_ASKED}'."
         )
 
@@ -300,7 +300,7 @@ class AssociativeRecall(TextTask):
     def content(self, block: Block) -> NDArray[np.uint8]:
         """The tokens as odd codes of two bytes, which do not depend on the size of the vocabulary.
 
-        The code of a key is 1 modulo 4, that of a value 3; a blank has the code 1.
+        The code of a key is 1 modulo 4, that of a value 3. A blank has the code 1.
         """
         half = np.arange(1, self._half + 1)
         codes = np.concatenate([[0, 1], 4 * half[:-1] + 1, 4 * half + 3]).astype(">u2")

@@ -5,7 +5,7 @@
 
 A row is an equation `a b c d =` of integers from 0 to 10. Task 1 is to see whether exactly one of a
 and b is odd, task 2 to answer c if so, else d. There are 11^4 = 14,641 equations: test has all that
-are held out, about an eighth; train has 30% of all, drawn from the others.
+are held out, about an eighth. Train has 30% of all, drawn from the others.
 
 Source: Eureka (Hoffmann, Schrodi, Behrmann, Fischer, Brox, ICML 2024), sections 4 and A.12.
 """

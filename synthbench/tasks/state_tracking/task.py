@@ -124,7 +124,7 @@ class StateTracking(TextTask):
         if "group" in self.parameters.changed() and self.variant != _OWN:
             if variant is not None:
                 raise ParameterError(
-                    f"Parameter group: variant {variant} has a group; choose variant {_OWN!r}, or "
+                    f"Parameter group: variant {variant} has a group. Choose variant {_OWN!r}, or "
                     "no variant."
                 )
             self.variant = _OWN
@@ -190,7 +190,7 @@ class StateTracking(TextTask):
     def _transitions(self) -> NDArray[np.integer[Any]]:
         """The id of each product by the ids of its factors, `(1 + order, 1 + order)`.
 
-        The id 0 on the left is the empty product; on the right it is padding, whose product is 0.
+        The id 0 on the left is the empty product. On the right it is padding, whose product is 0.
         """
         ids = np.pad(1 + self.group.products, ((1, 0), (1, 0)))
         ids[0] = np.arange(len(ids))

@@ -10,7 +10,7 @@
 120 211 (matrices)     It begins with 120.
                        120 with 211: 1 + 2 = 3, 2 + 1 = 3, 0 + 1 + 1 * 1 = 2, modulo 3. So 002.
 
-There is a step for each element; points are followed through both permutations. In a table of
+There is a step for each element. Points are followed through both permutations. In a table of
 products the step names the list and the position.
 """
 

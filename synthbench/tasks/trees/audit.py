@@ -16,7 +16,7 @@ from synthbench.tasks.audit_spec import AuditSpec, Claim, Columns, Levels, Short
 from synthbench.tasks.trees.expression import Deciding, Expression
 from synthbench.tasks.trees.task import ExpressionTask
 
-#: The value of a tree if cutting leaves nothing of it; other values are not negative.
+#: The value of a tree if cutting leaves nothing of it. Other values are not negative.
 NOTHING = -1
 
 
@@ -98,7 +98,7 @@ class _Trees:
     """The trees of rows, each read once: that takes most of an audit's time.
 
     Attributes:
-        deepest: the largest depth that rows may have; cuts are made above it.
+        deepest: the largest depth that rows may have. Cuts are made above it.
     """
 
     def __init__(self, task: ExpressionTask) -> None:

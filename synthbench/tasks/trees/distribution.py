@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from synthbench.tasks.trees.grammar import Grammar
 
-#: A key is `value << DEPTH_BITS | depth`; the depth of a digit is 0.
+#: A key is `value << DEPTH_BITS | depth`. The depth of a digit is 0.
 DEPTH_BITS = 6
 DEPTH_MASK = (1 << DEPTH_BITS) - 1
 
@@ -29,11 +29,11 @@ DEPTH_MASK = (1 << DEPTH_BITS) - 1
 class KeyDistribution(abc.ABC):
     """How the key of an operator follows from the keys of its arguments.
 
-    Instances can be hashed; tables are cached by instance.
+    Instances can be hashed. Tables are cached by instance.
 
     Attributes:
         grammar: the proposal.
-        root: the number of the only operator that is drawn, None for any; its arguments may have
+        root: the number of the only operator that is drawn, None for any. Its arguments may have
             any operators.
         enumerated: whether `sampling` lists all combinations of arguments to choose from.
     """
@@ -67,7 +67,7 @@ class KeyDistribution(abc.ABC):
     def chances(self, kind: int, arity: int, arguments: dict[int, float]) -> dict[int, float]:
         """The chance of every key of an operator over `arity` independent arguments.
 
-        Goes through all combinations; where there are many keys, override this with a faster way.
+        Goes through all combinations. Where there are many keys, override this with a faster way.
         Use only IEEE additions, multiplications and divisions in a fixed order, so that the result
         has the same bits everywhere.
 

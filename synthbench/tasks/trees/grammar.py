@@ -26,7 +26,7 @@ class Grammar:
     Attributes:
         p_op: chance that an argument is an operator, where depth allows one.
         min_args: arguments of an operator, at least.
-        max_args: arguments of an operator, at most; their number is uniform.
+        max_args: arguments of an operator, at most. Their number is uniform.
         max_depth: operators on the longest path, at most.
         max_length: tokens of a tree, at most.
         operators: how many different operators there are.
@@ -162,7 +162,7 @@ class Forest:
 
     Attributes:
         grammar: the proposal.
-        levels: all nodes, from the roots down; the last level has no operators.
+        levels: all nodes, from the roots down. The last level has no operators.
         depths: operators on the longest path of each tree, int8 `(trees,)`.
     """
 
@@ -216,7 +216,7 @@ class Forest:
 
         Args:
             lengths: see `lengths`.
-            zero: the id of the digit 0; the other digits follow it.
+            zero: the id of the digit 0. The other digits follow it.
             opening: the id of the token before each operator's arguments, uint8 `(operators,)`.
             closing: the id of the token behind them.
             infix: the id of the token between an operator's two arguments, uint8 `(operators,)`.

@@ -59,7 +59,7 @@ def problem_keys(ids: NDArray[np.integer[Any]], tokens: Sequence[str]) -> NDArra
 
     Args:
         ids: ids of tokens, uint8 `(rows, width)`, padded with 0 at the end.
-        tokens: all tokens in the order of their ids; those that begin with a bracket open an
+        tokens: all tokens in the order of their ids. Those that begin with a bracket open an
             operator, and a closing bracket ends it.
 
     Returns:

@@ -2,7 +2,7 @@
 
 Both have the splits of NDR, section C.2: training and in-distribution rows of depth 1 to 5,
 validation of depth 6, test of depth 7 and 8, and at most 50 tokens. The paper balances nothing
-else, so some labels are more frequent than others, most of all given the root's operator; with
+else, so some labels are more frequent than others, most of all given the root's operator. With
 `balance=label` rows of every depth are balanced over both.
 """
 
@@ -33,7 +33,7 @@ from synthbench.tasks.trees.problems import brackets, problem_keys, token_codes
 DIGITS = tuple("0123456789")
 #: The deepest trees and the longest rows that can be asked for.
 DEEPEST, _LONGEST = 40, 1000
-#: What is in place of brackets around something else than an expression; no task has such a token.
+#: What is in place of brackets around something else than an expression. No task has such a token.
 _NO_EXPRESSION = "?"
 
 
@@ -43,7 +43,7 @@ class ExpressionParameters(Parameters):
 
     Attributes:
         all_operators: the operators that may be chosen.
-        per_level: tokens that each level adds to the shortest expression; a digit has one token.
+        per_level: tokens that each level adds to the shortest expression. A digit has one token.
         nesting: the shortest expression of a depth, around the one of the depth below.
     """
 

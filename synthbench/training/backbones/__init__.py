@@ -1,4 +1,4 @@
-"""Backbones: models that turn tokens into states; a form's head turns states into answers.
+"""Backbones: models that turn tokens into states. A form's head turns states into answers.
 
 A backbone is a module with the attribute `d_model` whose forward pass
 

@@ -31,7 +31,7 @@ class SelfAttention(nn.Module):
 
     Args:
         d_model: size of a state.
-        num_heads: number of heads; it divides `d_model`. With `rotary`, a head's size is even.
+        num_heads: number of heads. It divides `d_model`. With `rotary`, a head's size is even.
         causal: whether a place sees only itself and places before it.
         position: one of `INNER_POSITIONS`. ALiBi is symmetric if the attention is not causal.
         bias: whether the projections to q, k, v and the output have biases.
@@ -89,7 +89,7 @@ class SelfAttention(nn.Module):
         Args:
             states: `(rows, width, d_model)`.
             lengths: tokens of each row, int64 `(rows,)`; None: all rows are full.
-            positions: the task's own positions for `rotary`, int64 `(rows, width)`; default: the
+            positions: the task's own positions for `rotary`, int64 `(rows, width)`. Default: the
                 places.
         """
         rows, width, _ = states.shape

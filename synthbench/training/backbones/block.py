@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 ORDERS = ("pre", "post", "sandwich", "bare")
 NORMS: dict[str, Callable[[int], nn.Module]] = {"layer": nn.LayerNorm, "rms": nn.RMSNorm}
 
-#: What a mixer may read beside the states, if its `reads` names it; see `Mixers.forward`.
+#: What a mixer may read beside the states, if its `reads` names it. See `Mixers.forward`.
 CONTEXT = ("inputs", "lengths", "positions")
-#: Makes a mixer for states of a size; the first may be given a `d_input`.
+#: Makes a mixer for states of a size. The first may be given a `d_input`.
 MakeMixer = Callable[..., nn.Module]
 
 
@@ -118,7 +118,7 @@ class MixerBlock(nn.Module):
 
         Args:
             states: `(rows, width, d_model)`.
-            context: what the mixer reads beside them; more than that is ignored.
+            context: what the mixer reads beside them. More than that is ignored.
         """
         mixed = self.mixing(states, **{name: context[name] for name in self.reads})
         output: Tensor = self.mlp(mixed)
@@ -146,10 +146,10 @@ class Mixers(nn.Module):
         dropout: chance that a unit of an embedding or of a part's output is dropped.
         position: what is added to the embeddings: `none`, `learned` or `sinusoidal`.
         max_length: number of positions that learned positions are made for.
-        count_down: whether positions count down to 1 at a row's last token; see `Embedding`.
-        embedding_std: standard deviation of the initial embeddings; see `Embedding`.
+        count_down: whether positions count down to 1 at a row's last token. See `Embedding`.
+        embedding_std: standard deviation of the initial embeddings. See `Embedding`.
         scaled_embedding: whether embeddings of tokens are multiplied by √d_model.
-        task_positions: whether a task's own positions are read; otherwise tokens are counted.
+        task_positions: whether a task's own positions are read. Otherwise tokens are counted.
 
     Raises:
         UsageError: a name that does not exist, or a number that is not allowed.

@@ -24,12 +24,12 @@ _SHORT = 16
 class Convolution(nn.Module):
     """A causal convolution of each channel with its own kernel.
 
-    Long kernels are multiplied as Fourier transforms, in time O(width log width); rounding errors
+    Long kernels are multiplied as Fourier transforms, in time O(width log width). Rounding errors
     of about 1e-7 then depend on later places, too.
 
     Args:
         channels: number of channels.
-        kernel: how many places a place sees, itself included; it may be longer than a row.
+        kernel: how many places a place sees, itself included. It may be longer than a row.
     """
 
     def __init__(self, channels: int, kernel: int) -> None:

@@ -4,13 +4,13 @@
     y_t = W_o rmsnorm(S_t q_t)
 
 in each head, where q_t and k_t are silu(W x_t) of length 1, v_t = silu(W_v x_t) and
-β_t = σ(w_β·x_t), so that the transition has the eigenvalues 1 and 1 - β_t in (0, 1); signed: 2 β_t
+β_t = σ(w_β·x_t), so that the transition has the eigenvalues 1 and 1 - β_t in (0, 1). Signed: 2 β_t
 instead of β_t, with 1 - 2 β_t in (-1, 1). If wanted, a short causal convolution stands before each
 silu. DeltaProduct takes n such steps a token, each with its own k, v and β, then reads with q_t.
 
 Source: Yang et al., Parallelizing linear transformers with the delta rule over sequence length,
 NeurIPS 2024, sections 2.2 and 3; signed: Grazzi et al., Unlocking state-tracking in
-linear RNNs through negative eigenvalues, ICLR 2025; products: Siems et al., DeltaProduct, 2025.
+linear RNNs through negative eigenvalues, ICLR 2025. Products: Siems et al., DeltaProduct, 2025.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Delta(nn.Module):
 
     Args:
         d_model: size of a state.
-        num_heads: number of heads; it divides `d_model`. S has (d_model / num_heads)² numbers.
+        num_heads: number of heads. It divides `d_model`. S has (d_model / num_heads)² numbers.
         eigenvalues: `unit`, from 0 to 1, or `signed`, from -1 to 1.
         steps: n, the number of steps a token.
         kernel: places that the short convolution sees, 4 in DeltaNet; 0: no convolution.

@@ -1,7 +1,7 @@
 """Differentiable Neural Computer: an LSTM that reads and writes a memory of its own.
 
 Source: Graves et al., Hybrid computing using a neural network with dynamic external memory
-(Nature 2016), Methods; symbols in the comments are theirs. As in NDR's baseline (appendix C), freed
+(Nature 2016), Methods. Symbols in the comments are theirs. As in NDR's baseline (appendix C), freed
 cells are erased and links sharpened (Csordás & Schmidhuber, ICLR 2019).
 """
 
@@ -151,7 +151,7 @@ class Memory(nn.Module):
 
     def _write(self, signals: dict[str, Tensor], state: State) -> State:
         """The memory after freeing and writing; the read weights are still the old ones."""
-        # retention is psi: what no read head frees; usage is u: written and not freed since.
+        # retention is psi: what no read head frees. Usage is u: written and not freed since.
         retention = (1 - signals["free"].unsqueeze(-1) * state.read).prod(dim=1)
         usage = (state.usage + state.write - state.usage * state.write) * retention
 
@@ -184,7 +184,7 @@ class DNC(nn.Module):
     """Differentiable Neural Computer with an LSTM controller, a backbone.
 
     NDR gives 21 cells and 4 read heads, but neither the width of a word nor the size of the
-    embedding. It names the changes of Csordás & Schmidhuber (2019) as a whole; as in its program,
+    embedding. It names the changes of Csordás & Schmidhuber (2019) as a whole. As in its program,
     look-ups are not masked.
 
     Args:
@@ -232,7 +232,7 @@ class DNC(nn.Module):
 
         Args:
             inputs: int64 `(rows, width)`.
-            lengths: tokens of each row; not read, as padding comes last.
+            lengths: tokens of each row. Not read, as padding comes last.
             record: gets the states as `hidden`.
             positions: not read, as the DNC knows only the order of tokens.
         """

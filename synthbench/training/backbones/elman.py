@@ -15,7 +15,7 @@ from synthbench.training.options import check_sizes
 class Elman(nn.Module):
     """One layer of h_t = relu(W x_t + U h_(t-1) + b), a mixer.
 
-    b is the sum of two vectors, as in `nn.RNN`; initial parameters are PyTorch's.
+    b is the sum of two vectors, as in `nn.RNN`. Initial parameters are PyTorch's.
 
     Args:
         d_model: size of h_t.

@@ -38,22 +38,22 @@ class Encoder(nn.Module):
 
     By default a plain Transformer. The switches make it every encoder of NDR's tables: relative or
     gated positions, copy gate, geometric attention, both (the Neural Data Router), adaptive
-    computation time; with one layer also the model of Eureka's reasoning task (A.12).
+    computation time. With one layer also the model of Eureka's reasoning task (A.12).
 
     Args:
         vocabulary: number of tokens, padding (id 0) included.
         d_model: size of a state.
         num_heads: number of heads.
         num_layers: how often the layer is applied.
-        test_layers: how often it is applied in evaluation (NDR, section C.1); default:
+        test_layers: how often it is applied in evaluation (NDR, section C.1). Default:
             `num_layers`.
         d_ff: size of the feed-forward part's hidden layer.
         dropout: see `Layer`.
-        key_dropout: chance that a unit of a key is dropped; see `Attention`.
+        key_dropout: chance that a unit of a key is dropped. See `Attention`.
         input_dropout: chance that a unit of the first states is dropped: 0.1 in the plain
             Transformer of NDR's program, which the paper does not mention.
         attention: one of `attention.NORMALISATIONS`.
-        spread: whose spread NormSoftmax takes, `query` or `map`; see `Attention`.
+        spread: whose spread NormSoftmax takes, `query` or `map`. See `Attention`.
         temperature: see `Attention`.
         sinkhorn: see `Attention`.
         position: `none`, `sinusoidal` or `learned` (added to the embeddings), `relative` or
@@ -61,7 +61,7 @@ class Encoder(nn.Module):
         max_length: columns that learned positions are made for.
         copy_gate: whether each column may keep its state.
         attention_bias: whether the attention's projections have biases.
-        gate_drop: chance that a column keeps its state in training; see `Layer`.
+        gate_drop: chance that a column keeps its state in training. See `Layer`.
         init: the layer's initial weights: `xavier` (see `xavier_layer`), `default` (PyTorch's), or
             `normal`: weights of the layer and the head from a normal distribution with
             variance 1 / d_model, biases 0 (Nanda et al., 2023).
@@ -178,7 +178,7 @@ class Encoder(nn.Module):
         """States of the tokens; the summary is the state of the column that a class is read from.
 
         Records for each layer the entries of the attention, `gate` and `hidden`, and at the end
-        `halting`; columns include the begin and end token. With adaptive computation time there is
+        `halting`. Columns include the begin and end token. With adaptive computation time there is
         `ponder`, a scalar.
 
         Args:

@@ -87,7 +87,7 @@ class TokenModel(nn.Module):
 
         Args:
             inputs: int64 `(rows, width)`, padded with 0.
-            lengths: tokens of each row, int64 `(rows,)`; without them all rows are full.
+            lengths: tokens of each row, int64 `(rows,)`. Without them all rows are full.
             record: gets what the backbone records.
             positions: the task's own positions, int64 `(rows, width)`.
         """

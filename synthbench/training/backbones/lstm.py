@@ -15,16 +15,16 @@ from synthbench.training.backbones.states import States
 from synthbench.training.models.output import Record
 from synthbench.training.options import check_chances, check_sizes
 
-#: Size of the embedding of NDR's LSTMs and DNC in the published program; the paper gives none.
+#: Size of the embedding of NDR's LSTMs and DNC in the published program. The paper gives none.
 EMBEDDING = 16
 
 
 class LSTM(nn.Module):
-    """A backbone: embedding and layers of LSTM; a class is read from the last final states.
+    """A backbone: embedding and layers of LSTM. A class is read from the last final states.
 
     Padding is never read: each direction ends at the last token that it meets. With `bidirectional`
     the final states of both directions are concatenated, each of size `d_model / 2`. The published
-    program reads the backward state twice and the forward state never; this one reads both.
+    program reads the backward state twice and the forward state never. This one reads both.
 
     Args:
         vocabulary: number of tokens, padding included.

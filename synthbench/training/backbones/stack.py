@@ -5,7 +5,7 @@
     stack_t[0] = push · (V h_t + c) + pop · stack_(t-1)[1]   + keep · stack_(t-1)[0]
     stack_t[i] = push · stack_(t-1)[i-1] + pop · stack_(t-1)[i+1] + keep · stack_(t-1)[i],   i > 0
 
-A cell is a vector; cell 0 is the top, cells that were never pushed are 0. The idea is of Joulin &
+A cell is a vector. Cell 0 is the top, cells that were never pushed are 0. The idea is of Joulin &
 Mikolov, Inferring algorithmic patterns with stack-augmented recurrent nets, NeurIPS 2015.
 """
 
@@ -26,7 +26,7 @@ class StackRNN(nn.Module):
         cell_size: size of a cell.
         d_input: size of x_t, by default `d_model`.
         num_stacks: number of stacks, each with actions and values of its own.
-        stack_size: cells of a stack; what is pushed beyond is lost at the bottom. None: no limit.
+        stack_size: cells of a stack. What is pushed beyond is lost at the bottom. None: no limit.
             It is no size of a parameter: the paper has 128 in training and more in the test.
 
     Raises:

@@ -11,7 +11,7 @@ class States(NamedTuple):
     """The states of a batch of tokens.
 
     Attributes:
-        states: a state for each place, `(rows, width, d_model)`; behind a row's end anything.
+        states: a state for each place, `(rows, width, d_model)`. Behind a row's end anything.
         summary: the state that a class of the whole row is read from, `(rows, d_model)`; None: the
             state of the row's last token.
         ponder: grows with the number of steps, a scalar; None without adaptive computation time.

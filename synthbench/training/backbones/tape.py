@@ -126,7 +126,7 @@ class Spectrum:
     """
 
     def __init__(self, size: int, jumps: Tensor) -> None:
-        self.frequencies = size // 2 + 1  # of real numbers; the others are their conjugates
+        self.frequencies = size // 2 + 1  # of real numbers. The others are their conjugates
         still = torch.zeros_like(jumps)
         # Cell i of a turned ring is cell i + turn of the old one.
         turns = torch.stack([still, still - 1, still + 1, -jumps, jumps], dim=-1)

@@ -7,7 +7,7 @@ The published models that it becomes, by their options:
 
 - Chomsky hierarchy (Delétang et al., ICLR 2023, section A.2): `causal=False, order="post",
   num_layers=5, d_model=64, num_heads=8, mlp=256, activation="relu", dropout=0.1,
-  attention_bias=False, embedding_std=0.02, scaled_embedding=True`; the best of the positions none,
+  attention_bias=False, embedding_std=0.02, scaled_embedding=True`. The best of the positions none,
   sinusoidal (with `count_down=True`), rotary, alibi and relative is reported.
 - Grokking (Power et al., 2022): `order="post", num_layers=2, d_model=128,
   num_heads=4, activation="relu", position="sinusoidal"`.
@@ -36,16 +36,16 @@ class Transformer(Mixers):
     Args:
         vocabulary: number of tokens, padding included.
         d_model: size of a state.
-        num_heads: number of heads; it divides `d_model`.
+        num_heads: number of heads. It divides `d_model`.
         num_layers: number of blocks.
         causal: whether a place sees only itself and places before it.
         position: `none`; `learned` or `sinusoidal`, added to the embeddings; `rotary`, `alibi` or
             `relative` (Transformer-XL), in the attention. A task's own positions are read by
-            `learned`, `sinusoidal` and `rotary`; the others know only the order of tokens.
+            `learned`, `sinusoidal` and `rotary`. The others know only the order of tokens.
         max_length: number of positions that learned positions are made for.
         count_down: whether added positions count down to 1 at a row's last token, as in the
             Chomsky hierarchy's program. Not with `causal`: it tells how many tokens follow.
-        order: `pre`, `post` or `sandwich`; see `block`.
+        order: `pre`, `post` or `sandwich`. See `block`.
         norm: `layer` or `rms`.
         mlp: size of each MLP's hidden layer; 0: no MLP; default: 4 · d_model.
         activation: `relu`, `gelu` or `gated-gelu`.
@@ -53,9 +53,9 @@ class Transformer(Mixers):
             dropped.
         weight_dropout: chance that an attention weight is dropped.
         attention_bias: whether the attention's projections have biases.
-        embedding_std: standard deviation of the initial embeddings; see `Embedding`.
+        embedding_std: standard deviation of the initial embeddings. See `Embedding`.
         scaled_embedding: whether embeddings of tokens are multiplied by √d_model.
-        task_positions: whether a task's own positions are read; otherwise tokens are counted.
+        task_positions: whether a task's own positions are read. Otherwise tokens are counted.
 
     Raises:
         UsageError: a name that does not exist, or numbers that do not fit.

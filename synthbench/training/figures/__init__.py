@@ -60,7 +60,7 @@ class Drawn:
 
     run: Path
     name: str
-    file: Path | None  # its picture; its data is beside it, as JSON
+    file: Path | None  # its picture. Its data is beside it, as JSON
     reason: str = ""  # why there is no picture
 
 
@@ -79,11 +79,11 @@ def draw_figures(
     Args:
         run: the run's directory, or the directories of several runs.
         out: the directory to write to, where each of several runs has its own path below the
-            directory that they share; default: `figures` in the run's directory.
-        names: names in `FIGURES`; default: all.
-        split: the split that they show; default: the last one, usually the hardest.
+            directory that they share. Default: `figures` in the run's directory.
+        names: names in `FIGURES`. Default: all.
+        split: the split that they show. Default: the last one, usually the hardest.
         row: the row whose attention and gates are drawn, counted from 0.
-        dataset: the dataset of the runs; default: where it was in training.
+        dataset: the dataset of the runs. Default: where it was in training.
         progress: show a bar on standard error, if that is a terminal.
 
     Returns:

@@ -49,7 +49,7 @@ _LACKING = {
 
 
 #: The looks of curves: eight colours that the colour-blind tell apart, too, each with a mark and a
-#: stroke for grey print; after eight curves the same with marks that are not full.
+#: stroke for grey print. After eight curves the same with marks that are not full.
 _COLORS = (
     "#0072b2", "#d55e00", "#009e73", "#9955ff", "#770000", "#000099", "#550055", "#111111",
 )  # fmt: skip
@@ -223,7 +223,7 @@ class Figure(abc.ABC):
         """The data of the figure, with its title and its run, as JSON values.
 
         Raises:
-            Unavailable: the run cannot have this figure; the text says why.
+            Unavailable: the run cannot have this figure. The text says why.
         """
         return {
             "figure": self.name,

@@ -11,7 +11,7 @@ that reads a backbone's states, the loss, the metric of a row, and answers as `e
     ImageClass                images            a class for each row
     GridCounts                grids             a count for each cell
     Vector                    vectors           a vector for each row
-    Points                    points            points; there is nothing to learn
+    Points                    points            points. There is nothing to learn
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def form_of(task: Task, name: str | None = None) -> Form:
 
     Args:
         task: the task.
-        name: of a task of texts, one of its forms that a model here can learn; default: the first
+        name: of a task of texts, one of its forms that a model here can learn. Default: the first
             of them.
 
     Raises:
@@ -64,14 +64,14 @@ def form_of(task: Task, name: str | None = None) -> Form:
     kind = _kind(task, column)
     if kind is None:
         raise UsageError(
-            f"Task {task.name!r}: no model reads its column {column!r}; allowed are the text of a "
+            f"Task {task.name!r}: no model reads its column {column!r}. Allowed are the text of a "
             "TextTask whose label is a class or a sequence, an image, a list of floats, or lists "
             "of lists of numbers."
         )
     if kind is ImageClass and not task.labels:
         raise UsageError(f"Task {task.name!r}: its label has no classes to choose from.")
     if name is not None:
-        raise UsageError(f"Form {name!r}: the rows of {task.name} are no texts; leave it out.")
+        raise UsageError(f"Form {name!r}: the rows of {task.name} are no texts. Leave it out.")
     return kind(task, column)
 
 

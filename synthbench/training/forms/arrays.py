@@ -53,7 +53,7 @@ class GridCounts(ColumnForm):
     """Grids of colours, line by line, and a count for each cell: scores `(rows, cells, 10)`.
 
     The target is the count in the dimension of the cell's own colour and 0 in all others (Counting,
-    section III-A); the loss is the mean squared error.
+    section III-A). The loss is the mean squared error.
     """
 
     reads = "grids"

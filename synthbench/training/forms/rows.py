@@ -1,6 +1,6 @@
 """Rows and batches as tensors.
 
-Rows are kept in the smallest types that hold them; a batch has what a model takes.
+Rows are kept in the smallest types that hold them. A batch has what a model takes.
 """
 
 from __future__ import annotations

@@ -77,8 +77,8 @@ def change_by_later_inputs(
         later: other inputs of this shape, of a size and for a cut.
         sizes: the sizes to try.
         share: the share of an output that counts as rounding in any case.
-        run_rounded: the same as `run`, after a change of inputs or parameters by rounding alone;
-            by default inputs are changed.
+        run_rounded: the same as `run`, after a change of inputs or parameters by rounding alone.
+            By default inputs are changed.
 
     Returns:
         The largest change beyond rounding and noise, or else the largest of all.

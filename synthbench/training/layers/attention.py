@@ -33,17 +33,17 @@ class Attention(nn.Module):
     The scores are (W_q x_i + b_q)ᵀ W_k x_j. With positions they are α · (score + score of the
     position) (NDR, eq. 17), in geometric attention α · score + β · direction + γ (NDR, eq. 10). α,
     β and γ are learned, start at 1/√d_head, 1 and 0, and are shared by all heads, as in the
-    published program; the paper does not say whether they are, and has no α in eq. 17.
+    published program. The paper does not say whether they are, and has no α in eq. 17.
 
     Args:
         d_model: size of a state.
-        num_heads: number of heads; it divides `d_model`.
+        num_heads: number of heads. It divides `d_model`.
         normalisation: one of `NORMALISATIONS`.
-        spread: whose spread NormSoftmax takes: the scores of each `query`, or of the whole `map`;
-            see `normalisation.normsoftmax`.
-        temperature: what the scores are divided by, in NormSoftmax at most; default: √d_head, or 1
+        spread: whose spread NormSoftmax takes: the scores of each `query`, or of the whole `map`.
+            See `normalisation.normsoftmax`.
+        temperature: what the scores are divided by, in NormSoftmax at most. Default: √d_head, or 1
             if α scales them. Geometric attention has none.
-        position: `none`, `relative` or `gated`; with geometric attention `none`.
+        position: `none`, `relative` or `gated`. With geometric attention `none`.
         sinkhorn: iterations of doubly-normalised attention (`normalisation.doubly_normalised`).
         key_dropout: chance that a unit of a key is dropped, in scores of contents and positions,
             but not in geometric attention's direction. The paper drops units of queries (NDR,
@@ -189,7 +189,7 @@ class Attention(nn.Module):
 
         Args:
             states: what the keys are made from, `(rows, length, d_model)`.
-            querying: what the queries are made from, `(rows, queries, d_model)`; default: `states`.
+            querying: what the queries are made from, `(rows, queries, d_model)`. Default: `states`.
         """
         plain = self._heads(self.query(states if querying is None else querying))
         queries = plain if self.query_bias is None else plain + self.query_bias
@@ -262,7 +262,7 @@ def balance_gradients(model: nn.Module) -> None:
     """Scale the gradients of each layer's W_Q, W_K and W_V to the mean of their three norms.
 
     Call it after the backward pass. The norm is L1, as in Eureka's figure 5. The paper speaks of
-    the norms "for each layer and the overall mean"; its program takes each layer's mean.
+    the norms "for each layer and the overall mean". Its program takes each layer's mean.
 
     Source: Eureka, section A.4.
     """

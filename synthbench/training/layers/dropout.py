@@ -18,7 +18,7 @@ class Dropout(nn.Module):
     With the masks of `nn.Dropout`, small encoders would spend a quarter of a training step on them.
 
     Args:
-        p: chance that a unit is dropped, from 0 to below 1; on a CPU a multiple of 2^-16.
+        p: chance that a unit is dropped, from 0 to below 1. On a CPU a multiple of 2^-16.
 
     Raises:
         ParameterError: `p` is not allowed.

@@ -1,7 +1,7 @@
 """Adaptive computation time: every column has its own number of steps.
 
 Source: NDR, appendix A (eqs. 11-15), after Graves (2016) and Dehghani et al. (2019). As there,
-halting decides only what is read of a column; other columns still attend to its later states.
+halting decides only what is read of a column. Other columns still attend to its later states.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Halted(NamedTuple):
 
     Attributes:
         output: o of each column, `(rows, length, d_model)`.
-        remainder: R of each column, `(rows, length)`; the loss grows with its mean.
+        remainder: R of each column, `(rows, length)`. The loss grows with its mean.
         steps: T of each column, int64 `(rows, length)`, at least 1.
     """
 

@@ -1,4 +1,4 @@
-"""One layer of the encoder: attention, feed-forward and the copy gate; and initial parameters.
+"""One layer of the encoder: attention, feed-forward and the copy gate, and initial parameters.
 
 Source: NDR (Csordás, Irie, Schmidhuber, ICLR 2022), section 2.1 and figure 5.
 """
@@ -31,7 +31,7 @@ class Layer(nn.Module):
         d_model: size of a state.
         d_ff: size of the feed-forward part's hidden layer.
         dropout: chance that a unit is dropped, in the attention's output and the hidden layers of
-            feed-forward part and gate; without a gate, also in the feed-forward part's output.
+            feed-forward part and gate. Without a gate, also in the feed-forward part's output.
         copy_gate: whether each column may keep its state.
         gate_drop: chance that a column's gates are all 0 in training, so that it keeps its state.
         attention_norm: whether LayerNorm follows the attention.
@@ -125,7 +125,7 @@ def xavier_layer(layer: Layer) -> None:
     """Draw the weights of an encoder's layer as NDR's program does (Glorot & Bengio, 2010).
 
     Each head's projections are separate maps: fan-in d_model, fan-out d_head. The attention's
-    logits then have a deviation of 1 with one head and more with several; with PyTorch's default
+    logits then have a deviation of 1 with one head and more with several. With PyTorch's default
     it is 1/3. The two maps of the feed-forward part have gains of √2 and 5/3, those of the gate √2
     and 1. The attention's output and all biases keep PyTorch's default.
     """

@@ -49,7 +49,7 @@ def normsoftmax(
 
     The spread is that of a population. The paper takes it "for each sample, head and layer"
     (section 5.2): one temperature for all queries of a map. Its program for images takes it over
-    the keys of each query; that of the reasoning task was not published.
+    the keys of each query. That of the reasoning task was not published.
 
     Args:
         scores: raw products of queries and keys, `(rows, heads, queries, keys)`.
@@ -185,7 +185,7 @@ def geometric(logits: Tensor, mask: Tensor | None, nearest: Nearest | None = Non
 def geometric_l1(logits: Tensor, mask: Tensor | None, nearest: Nearest | None = None) -> Tensor:
     """Geometric attention, divided by the sum of each query's weights, if there are other columns.
 
-    NDR's program uses it in models without a copy gate; the paper does not mention it. Arguments
+    NDR's program uses it in models without a copy gate. The paper does not mention it. Arguments
     are those of `geometric`.
     """
     weights = geometric(logits, mask, nearest)

@@ -26,7 +26,7 @@ def sinusoidal(positions: Tensor, d_model: int) -> Tensor:
     Returns:
         float32 `(n, d_model)`.
 
-    Source: Vaswani et al., Attention is all you need, section 3.5; p in NDR, eq. 17.
+    Source: Vaswani et al., Attention is all you need, section 3.5. P in NDR, eq. 17.
     """
     half = torch.arange(0, d_model, 2, device=positions.device)
     angles = positions[:, None] * torch.exp(half * (-math.log(10_000.0) / d_model))
@@ -105,7 +105,7 @@ class Direction(nn.Module):
 
     Args:
         d_model: size of a state.
-        num_heads: number of heads; each has its own two scores.
+        num_heads: number of heads. Each has its own two scores.
     """
 
     def __init__(self, d_model: int, num_heads: int) -> None:

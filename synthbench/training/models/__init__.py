@@ -78,7 +78,7 @@ def _reasoner(**switches: Any) -> Model:
     Its program was not published. The paper takes its weight decay from Nanda et al. (2023); that
     it follows them further is our guess. Their model has weights of variance 1 / d_model, no
     biases in the attention and no LayerNorm, and so does this one.
-    NormSoftmax takes the spread of the whole map, as section 5.2 says; the published program, which
+    NormSoftmax takes the spread of the whole map, as section 5.2 says. The published program, which
     is for images, takes that of each query.
     """
     one_layer = {"num_layers": 1, "position": "learned", "begin_end": False}
@@ -90,7 +90,7 @@ def _reasoner(**switches: Any) -> Model:
 _GATE = {"copy_gate": True, "feedforward_norm": "tanh"}
 
 MODELS: dict[str, Model] = {
-    # NDR, tables 1-3; with halting, table 6.
+    # NDR, tables 1-3. With halting, table 6.
     "lstm": _backbone("lstm:LSTM"),
     "bilstm": _backbone("lstm:LSTM", bidirectional=True),
     "dnc": _backbone("dnc:DNC"),
@@ -100,7 +100,7 @@ MODELS: dict[str, Model] = {
     "transformer-gated-position": _encoder(position="gated", **_GATE),
     **_with_halting("geometric", attention="geometric-l1"),
     "ndr": _encoder(attention="geometric", copy_gate=True),
-    # Sequence layers by name; see the files of `backbones` for their papers.
+    # Sequence layers by name. See the files of `backbones` for their papers.
     "elman": _layer("elman:Elman", order="bare", num_layers=1),
     "gru": _layer("gru:GRU", order="bare", num_layers=1),
     "causal-transformer": _backbone("transformer:Transformer"),
@@ -187,7 +187,7 @@ def build(name: str, form: Form, sizes: Mapping[str, int], options: Mapping[str,
         name: see `find_model`.
         form: the form of the task's rows.
         sizes: the sizes that follow from the task, as `Form.sizes` gives them.
-        options: the model's sizes and switches; they override those of its name.
+        options: the model's sizes and switches. They override those of its name.
 
     Raises:
         UsageError: no model has this name, or it reads other rows.

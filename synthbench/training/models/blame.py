@@ -25,7 +25,7 @@ def blamed(error: BaseException, what: str, file: str | None = None, otherwise: 
     Args:
         error: the error.
         what: what was going on.
-        file: the user's file; default: the last place outside this package and what is installed.
+        file: the user's file. Default: the last place outside this package and what is installed.
         otherwise: the place if the error comes from no such file, as `line_of` gives it.
     """
     if isinstance(error, SyntaxError) and error.filename:
@@ -53,7 +53,7 @@ def line_of(given: Any, method: str = "forward", otherwise: Any = None) -> str:
         otherwise: a class or function whose line is named if `given` is from a library.
 
     Returns:
-        The place as it begins an error; empty if neither is the user's.
+        The place as it begins an error. Empty if neither is the user's.
     """
     for found in (getattr(type(given), method, given), otherwise):
         if place := _place_of(found):

@@ -26,9 +26,9 @@ class Counting(nn.Module):
     """One encoder layer over the cells of a grid, which have no positions.
 
     Without softmax the attention weights are the raw scores, so a cell's weighted sum grows with
-    the number of cells like it; softmax divides by that number (equations 1 and 2). As in the
+    the number of cells like it. Softmax divides by that number (equations 1 and 2). As in the
     published program, the attention has no biases and every parameter, of LayerNorm too, starts
-    from U(-0.08, 0.08); the paper mentions neither.
+    from U(-0.08, 0.08). The paper mentions neither.
 
     Args:
         normalisation: `none` or `softmax`, or another of `attention.NORMALISATIONS`.
@@ -75,7 +75,7 @@ class Counting(nn.Module):
         """Count the cells of each cell's colour.
 
         `inputs` are colours 0..9, int64 `(rows, cells)`, `lengths` the cells of each grid, int64
-        `(rows,)`; without them all grids are full. In the scores `(rows, cells, 10)` the count
+        `(rows,)`. Without them all grids are full. In the scores `(rows, cells, 10)` the count
         stands in the dimension of the cell's colour. Records `attention` and `scores`, `hidden`
         after each of the two parts, and `norm_input` of each LayerNorm.
         """

@@ -27,7 +27,7 @@ class Record(defaultdict[str, list[Tensor]]):
     - `hidden`: the states after the layer, `(rows, length, d_model)`;
     - `norm_input`: what LayerNorm gets, `(rows, cells, 10)`, in models that count;
     - `hybrid`: the weight of doubly-normalised attention in each head, `(heads,)`;
-    - `halting`: the number of steps before each column halted, `(rows, length)`; one entry in all.
+    - `halting`: the number of steps before each column halted, `(rows, length)`. One entry in all.
     """
 
     def __init__(self) -> None:

@@ -3,7 +3,7 @@
 Source: Eureka (Hoffmann, Schrodi, Behrmann, Fischer, Brox, ICML 2024), sections 4 and A.10. The
 transformer follows Hassani et al. (2021), as the paper says, with the initial parameters of Touvron
 et al. (2021). For the residual network the paper gives the depth and "a comparable parameter
-count"; its program uses torchvision's with one block a stage.
+count". Its program uses torchvision's with one block a stage.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _EPSILON = 1e-6
 
 
 class ViTBlock(nn.Module):
-    """A pre-norm encoder layer: attention, then GELU between two linear layers; see `ViT`."""
+    """A pre-norm encoder layer: attention, then GELU between two linear layers. See `ViT`."""
 
     def __init__(self, attention: Attention, d_model: int, d_ff: int, drop_path: float) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class ViT(nn.Module):
 
     The defaults are the paper's: 7 layers, 4 heads of 64, MLP ratio 2, patches of 4x4 pixels.
     Weights, positions and the class token start from a normal distribution with deviation 0.02,
-    truncated at ±2; biases start at 0.
+    truncated at ±2. Biases start at 0.
 
     Args:
         classes: number of classes.
@@ -67,9 +67,9 @@ class ViT(nn.Module):
         d_ff: width of the feed-forward part.
         normalisation: the attention's, one of `attention.NORMALISATIONS`.
         temperature: the attention's; default: the square root of a head's size.
-        drop_path: chance that a part of the last layer adds nothing to a row (Huang et al., 2016);
-            it rises in equal steps from 0 in the first layer. The value is the published program's;
-            the paper does not mention it.
+        drop_path: chance that a part of the last layer adds nothing to a row (Huang et al., 2016).
+            It rises in equal steps from 0 in the first layer. The value is the published program's.
+            The paper does not mention it.
 
     Raises:
         UsageError: an unknown normalisation, or sizes that do not fit.
@@ -152,7 +152,7 @@ class ResNet(nn.Module):
 
     A 7x7 convolution, a pooling, four blocks of two 3x3 convolutions each, the mean of every
     channel, and a linear layer: nine convolutions on the longest path. With the default widths it
-    has 4.9 million parameters; the transformer has 3.8 million. Each stage but the first halves
+    has 4.9 million parameters. The transformer has 3.8 million. Each stage but the first halves
     height and width, and a 1x1 convolution adapts the skip connection.
 
     Args:

@@ -72,7 +72,7 @@ def find_study(task: str, profile: str = "cpu", name: str = "main") -> Study:
     texts without studies has the study `plain`.
 
     Raises:
-        UsageError: no such task, profile or study; the nearest is offered.
+        UsageError: no such task, profile or study. The nearest is offered.
     """
     (made,) = as_tasks(task)
     brought = optional_function(made, "recipes", "studies")

@@ -38,7 +38,7 @@ def _lengths(*recipes: Recipe, measures: tuple[Measure, ...], **changes: object)
 
 
 #: One layer with the paper's norms and gated GELU. The learned positions of `coupled` are those of
-#: the task, where digits of one weight share one; those of `learned` count the tokens. With
+#: the task, where digits of one weight share one. Those of `learned` count the tokens. With
 #: `--option position=rotary`, `learned` counts them in the attention, and with `none` not at all.
 _COUPLED = (
     "num_layers=1 num_heads=4 order=sandwich norm=rms activation=gated-gelu position=learned "

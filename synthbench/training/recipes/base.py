@@ -82,14 +82,14 @@ class Recipe:
         model: name of the model in `models.MODELS`.
         steps: optimiser steps; 0: there is nothing to learn.
         batch_size: rows of a batch.
-        learning_rate: AdamW's learning rate; with a schedule, the largest.
+        learning_rate: AdamW's learning rate. With a schedule, the largest.
         options: the model's sizes and switches.
-        form: the form of a text task's rows, such as `masked-lm`; empty: the task's first.
+        form: the form of a text task's rows, such as `masked-lm`. Empty: the task's first.
         by_variant: further options for some of the task's variants.
         variant_steps: other numbers of steps for some of the task's variants.
         weight_decay: AdamW's weight decay.
         decay_weights_only: no weight decay of biases and LayerNorms, nor of a ViT's positions
-            and class token; embeddings of tokens and of their places decay.
+            and class token. Embeddings of tokens and of their places decay.
         beta2: AdamW's decay rate of squared gradients.
         clip: largest norm of the gradient; 0: not clipped.
         label_smoothing: share of the target that is spread evenly over all classes.
@@ -108,7 +108,7 @@ class Recipe:
         log_gradients: record gradient norms of queries, keys and values whenever the evaluation
             splits are evaluated.
         published: the paper's figures, by variant and name of the measure.
-        line: the line of the table, if several recipes share one; default: `name`.
+        line: the line of the table, if several recipes share one. Default: `name`.
     """
 
     name: str
@@ -230,7 +230,7 @@ class Study:
         measures: the table's columns.
         variants: the task's variants that every model is trained on.
         parameters: the task's parameters that differ from their defaults.
-        unpublished: parameters that the paper does not have; at the profile `paper` they are ours.
+        unpublished: parameters that the paper does not have. At the profile `paper` they are ours.
         rows: numbers of rows of splits that differ from the paper's.
         stream: whether training is on fresh rows, unless the user asks for the train split.
         seeds: the number of seeds.

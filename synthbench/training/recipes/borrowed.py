@@ -82,7 +82,7 @@ def baseline_of(study: Study) -> Recipe:
     for recipe in study.recipes:
         if recipe.steps:
             return recipe
-    raise UsageError(f"Task {study.task!r}: its models are not trained; there is no recipe to use.")
+    raise UsageError(f"Task {study.task!r}: its models are not trained. There is no recipe to use.")
 
 
 def _borrowed(study: Study, name: str, model: str) -> Recipe:

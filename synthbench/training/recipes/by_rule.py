@@ -4,7 +4,7 @@ The data are as published (operators, modulus, lengths, rows, the train split), 
 depth. The depth of training is the largest at which each of three models learns `LEARNED` of its
 training rows with one of `RATES`, seed 0, in half an hour of one core. Validation rows are one
 level deeper than training rows, and test rows two and three, as published. Depths are tried upwards
-from 2; if depth 2 fails, depth 1 is tried. A depth fails as soon as one model fails at both rates.
+from 2. If depth 2 fails, depth 1 is tried. A depth fails as soon as one model fails at both rates.
 At the chosen depth each model takes the rate with the higher accuracy on iid, the larger rate if
 both are equal, and runs with seeds 0, 1 and 2.
 

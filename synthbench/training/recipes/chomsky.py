@@ -10,7 +10,7 @@ At the profile `paper` the recurrent networks read one-hot vectors, as in the pa
 67,330 parameters on strings of bits. At `cpu` they read embeddings.
 
 As in the paper, rows are drawn without end, and all rows of a batch have one length. Places behind
-the end of an answer have no label here; the published loss counts them.
+the end of an answer have no label here. The published loss counts them.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ POSITIONS = dataclasses.replace(
 )
 
 
-#: Variants with one answer a row; the rows of the others are about twice as long.
+#: Variants with one answer a row. The rows of the others are about twice as long.
 _ONE_ANSWER = (
     "even-pairs",
     "modular-arithmetic-simple",

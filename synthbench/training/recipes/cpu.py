@@ -52,7 +52,7 @@ def _ctl_ungated(name: str) -> Recipe:
 def _ctl_gated(name: str, options: str, steps: int) -> Recipe:
     """Backward read from the first column, that of the last function.
 
-    The paper's table 1 reads from the last; table 5 has one of these models read from the first.
+    The paper's table 1 reads from the last. Table 5 has one of these models read from the first.
     """
     made = _ctl(name, _DATA_ROUTER + options, f"steps={steps}")
     first = {line.name: line.published for line in ndr_ablations.READOUT.recipes}.get(
@@ -69,7 +69,7 @@ def _ctl_gated(name: str, options: str, steps: int) -> Recipe:
 _WIDER = "d_model=128 d_ff=512 dropout=0.2"
 
 
-#: The paper's task, with narrower models; backward, the LSTM has the paper's 200 units.
+#: The paper's task, with narrower models. Backward, the LSTM has the paper's 200 units.
 CTL = _smaller(
     ndr.CTL,
     dataclasses.replace(
@@ -144,7 +144,7 @@ def _listops(name: str, options: str, recipe: str = "learning_rate=1e-3") -> Rec
     return _changed(ndr.LISTOPS.recipe(name), common + recipe, options)
 
 
-#: Lists of MAX and SM with two arguments, so that trees are narrow; tested one level deeper than in
+#: Lists of MAX and SM with two arguments, so that trees are narrow. Tested one level deeper than in
 #: training, and trained on fresh rows.
 LISTOPS = _smaller(
     ndr.LISTOPS,
@@ -188,7 +188,7 @@ GRID_COUNT = _smaller(
     counting.GRID_COUNT,
     _one_cycle(counting.GRID_COUNT, "counting", 8_000, 1e-2),
     _one_cycle(counting.GRID_COUNT, "counting-standard", 2_000, 3e-3),
-    # With a rate that falls to zero both come close to the paper's figures at every size; with the
+    # With a rate that falls to zero both come close to the paper's figures at every size. With the
     # constant rate of the profile `paper` LayerNorm in attention does not.
     _changed(counting.GRID_COUNT.recipe("counting-norm-attention"), "schedule=cosine", ""),
     _changed(counting.GRID_COUNT.recipe("counting-norm-feedforward"), "schedule=cosine", ""),

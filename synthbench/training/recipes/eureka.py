@@ -1,13 +1,13 @@
 """Recipes of Eureka (Hoffmann et al., ICML 2024): parity and composites.
 
-Section A.10 has the vision recipe, A.12 that of the reasoning task; figures are those of tables 2
+Section A.10 has the vision recipe, A.12 that of the reasoning task. Figures are those of tables 2
 and 4 to 10 and of section 5.3. The paper does not say which of table 11's learning-rate schedules
 a figure was taken with (each model has its own best one). `RATES` has those of the published
-program; the study `schedules` takes all nine in turn.
+program. The study `schedules` takes all nine in turn.
 
 Taken from its program, as the paper does not say it: labels smoothed by 0.1, drop path of 0.1,
-weight decay of weights alone, images drawn anew in every epoch. The program computes in float16;
-here it is float32, or bfloat16 with `--precision bfloat16`.
+weight decay of weights alone, images drawn anew in every epoch. The program computes in float16.
+Here it is float32, or bfloat16 with `--precision bfloat16`.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ PARITY = Study(
     ),
     departures=(
         "initial weights, AdamW's beta2 and the warm-up of Nanda et al. 2023 (paper: not said)",
-        "learning rate 0.001 (paper: chosen between 0.0001 and 0.01 on one seed; not said which)",
+        "learning rate 0.001 (paper: chosen between 0.0001 and 0.01 on one seed)",
         "heat treatment from temperature 1/3 (paper: a start for ViT alone)",
         "1,844 rows of test (paper: all that are not in train, 10,249)",
     ),
@@ -134,7 +134,7 @@ SCHEDULES = (
     (1e-5, 1e-6),
     (1e-5, 1e-7),
 )
-#: Largest and smallest learning rate of each model in the published program; other models have
+#: Largest and smallest learning rate of each model in the published program. Other models have
 #: ViT's.
 RATES = {
     "vit": (5e-4, 1e-6),

@@ -1,12 +1,12 @@
 """Recipes of Grokking (Power et al., 2022): modular-arithmetic.
 
-The paper's figures 1 and 2 show accuracy by step, with and without weight decay; they are pictures,
+The paper's figures 1 and 2 show accuracy by step, with and without weight decay. They are pictures,
 so no figures of the paper stand here. Sizes are those of the published program. It counts the end
-token as a part of the answer, which is always right; here the answer alone is learned.
+token as a part of the answer, which is always right. Here the answer alone is learned.
 
 At the profile `cpu` the Transformer has the same sizes with LayerNorm before each part, learned
-positions and small initial embeddings, because with these it generalises within a thousand steps;
-with embeddings of variance 1 it has not begun to (see *Every size tried*).
+positions and small initial embeddings, because with these it generalises within a thousand steps.
+With embeddings of variance 1 it has not begun to (see *Every size tried*).
 """
 
 from __future__ import annotations

@@ -3,14 +3,14 @@
 Figure 3 shows how many layers a model needs to have 90% of the rows of one length right in every
 place. It is a picture, so no figures of the paper stand here. Sizes are those of the published
 program, which trains on the rows of one length and on all pairs, for at most 500 epochs, and stops
-at 0.99 on validation; here all epochs are run. Mamba and S4 have no counterpart of their own: the
+at 0.99 on validation. Here all epochs are run. Mamba and S4 have no counterpart of their own: the
 gated diagonal recurrence is the simplest of their family. The published Transformer has no
 positions, because its program takes the axis of rows for that of places; `main` has the positions
 that were meant, and the study `no-positions` has none.
 
 The profile `cpu` asks what later work asks of the same groups (Grazzi et al., ICLR 2025): is a
 product that is learned on short rows carried to long ones? All models of a study see the same
-number of rows; their sizes follow trials by hand of one seed each. Sinusoidal positions were added
+number of rows. Their sizes follow trials by hand of one seed each. Sinusoidal positions were added
 last: of the three kinds only they tell apart the places of a row that repeats its first element.
 """
 

@@ -1,7 +1,7 @@
 """Recipes of NDR (Csordás, Irie, Schmidhuber, ICLR 2022) for ctl, arithmetic and listops.
 
-Hyper-parameters are those of tables 7 to 9 and of section C.3, accuracies those of tables 1 to 3;
-the ablations are in `ndr_ablations`.
+Hyper-parameters are those of tables 7 to 9 and of section C.3, accuracies those of tables 1 to 3.
+The ablations are in `ndr_ablations`.
 The paper measures every 1,000 steps and takes the best checkpoint on the validation split.
 
 `CTL_PROGRAM`, `ARITHMETIC_PROGRAM` and `LISTOPS_PROGRAM` say in what the published program differs
@@ -22,7 +22,7 @@ from synthbench.training.recipes.base import Measure, Published, Recipe, Study, 
 
 #: A line for each model. After its name: size of a state and of the feed-forward part, number of
 #: heads and of layers (0 if the model has none), rows of a batch, learning rate in units of 1e-4,
-#: weight decay, dropout, thousands of steps; then, for each variant, the accuracy in hundredths
+#: weight decay, dropout, thousands of steps. Then, for each variant, the accuracy in hundredths
 #: with its deviation, in and out of distribution.
 CTL_TABLE = """
 lstm                       200   0 0  1 256 10  0      0.5 20   100±0 100±0   59±3  22±3
@@ -54,14 +54,14 @@ ndr                         512 1024 16 20 512 2  0.09 0.1   100  100±0 99±1
 #: The paper's figures are means over five seeds (section 3).
 _SEEDS = 5
 _SIZES = ("d_model", "d_ff", "num_heads", "num_layers")
-#: The models with a copy gate; all of them drop parts of their keys (section C.3 says: queries).
+#: The models with a copy gate. All of them drop parts of their keys (section C.3 says: queries).
 _GATED = ("transformer-relative-gate", "transformer-gated-position", "ndr")
 
 # What the published program adds to the tables: changes of the recipe, and of its options.
 
 _ONE_LENGTH = "one_length=true"
-#: For ctl (table 1). The table's bidirectional LSTM has 400 units, the program's 100 a direction;
-#: the table's + abs/rel + gate has 512 units in the feed-forward part, the program's 1,024.
+#: For ctl (table 1). The table's bidirectional LSTM has 400 units, the program's 100 a direction.
+#: The table's + abs/rel + gate has 512 units in the feed-forward part, the program's 1,024.
 CTL_PROGRAM = {
     "bilstm": ("", "d_model=200"),
     "transformer": ("", "input_dropout=0.1"),
@@ -70,7 +70,7 @@ CTL_PROGRAM = {
     "geometric": ("", "embedding_init=kaiming"),
     "ndr": (_ONE_LENGTH, "gate_drop=0.1"),
 }
-#: For arithmetic (table 2). Clipping at 1 is the paper's value, for LSTMs the program has 5; it
+#: For arithmetic (table 2). Clipping at 1 is the paper's value, for LSTMs the program has 5. It
 #: reads Transformers without a gate from the first column, where the paper says the last.
 ARITHMETIC_PROGRAM = {
     "lstm": ("clip=5", ""),
@@ -83,7 +83,7 @@ ARITHMETIC_PROGRAM = {
 #: For listops (table 3), where every Transformer is read from the first column (section D.2). The
 #: paper applies 24 layers in the test, the program 20 but for NDR; the paper's bidirectional LSTM
 #: has 1,024 units, the program's 256 a direction; the paper's + abs/rel + gate has 1,024 units in
-#: the feed-forward part, the program's 2,048; the paper has dropout in both attentions without a
+#: the feed-forward part, the program's 2,048. The paper has dropout in both attentions without a
 #: gate (section C.3), the program with relative positions only.
 LISTOPS_PROGRAM = {
     "lstm": (_ONE_LENGTH, ""),

@@ -1,10 +1,10 @@
 """Recipes of Zoology (Arora, Eyuboglu et al., ICLR 2024): multi-query associative recall.
 
-Figure 2 shows accuracy by width at three sizes; it is a picture, so no figures of the paper stand
+Figure 2 shows accuracy by width at three sizes. It is a picture, so no figures of the paper stand
 here. Every model is trained at each size by itself. Sizes are those of the published program: two
 layers without MLP, learned positions for attention alone, and 64 epochs. It chooses the best of
-four learning rates, and when to stop, on the rows of test; here the rate is chosen on validation,
-and the studies `rates` have all four. Its rate falls once an epoch, here at every step; its output
+four learning rates, and when to stop, on the rows of test. Here the rate is chosen on validation,
+and the studies `rates` have all four. Its rate falls once an epoch, here at every step. Its output
 has the weights of the embedding, here weights of its own. H3, Hyena, RWKV and Based are not here.
 
 At the profile `cpu` there are fewer tokens, and models see fewer rows.

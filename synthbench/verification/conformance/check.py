@@ -34,7 +34,7 @@ class CheckResult:
     Attributes:
         variant: the variant that was checked.
         statement: what a task should do, such as "Same rows when made twice".
-        problems: what is wrong, in sentences; empty if the statement holds.
+        problems: what is wrong, in sentences. Empty if the statement holds.
     """
 
     variant: str
@@ -46,7 +46,7 @@ class CheckResult:
 SECONDS = 120.0
 #: How many checks a variant gets that passes all of them.
 CHECKS = 27
-#: How many problems of one check are told; more of them mostly have the same cause.
+#: How many problems of one check are told. More of them mostly have the same cause.
 _TOLD = 2
 
 
@@ -67,7 +67,7 @@ def check_task(task: str | Task, seconds: float = SECONDS) -> Iterator[CheckResu
     Raises:
         UsageError: no task has this name, or the task's class cannot be registered.
         SynthbenchError: the task is in another package that cannot be loaded.
-        MissingSourceError: the task's source images are missing; raised when they are needed.
+        MissingSourceError: the task's source images are missing. Raised when they are needed.
 
     Example:
         >>> from synthbench.verification.conformance.check import check_task

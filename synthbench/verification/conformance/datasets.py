@@ -1,4 +1,4 @@
-"""Checks of a task's small datasets: made twice, in another process and by two workers; verified.
+"""Checks of a task's small datasets: made twice, in another process and by two workers. Verified.
 
 Each check returns the problems it found, as sentences.
 """

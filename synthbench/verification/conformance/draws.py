@@ -33,7 +33,7 @@ _CANDIDATES = 256
 _TRIED_BLOCKS = 3
 #: Buckets with at most so many rows are listed.
 _LISTED = 1 << 16
-#: Values tried for every parameter; a task must work with them or refuse them with our errors.
+#: Values tried for every parameter. A task must work with them or refuse them with our errors.
 _STRANGE_VALUES: tuple[Any, ...] = ("?", "", None, [], 0, -1, 1, 2.5, True)
 
 
@@ -48,7 +48,7 @@ def check_names(task: Task) -> Problems:
     for split in task.splits:
         if split.evaluation != (split.name != "train"):
             problems.append(
-                f"Split {split.name} has evaluation={split.evaluation}: only train has False; all "
+                f"Split {split.name} has evaluation={split.evaluation}: only train has False. All "
                 "other splits get rows that are held out."
             )
     return problems
@@ -188,7 +188,7 @@ def enumerated_rows(task: Task, split: Split, bucket: int) -> Block | None:
 def check_enumerated(task: Task, split: Split, bucket: int, listed: Block) -> Problems:
     """The rows that `enumerate_rows` gives are different, and those that `propose` draws.
 
-    A row has one id, whichever method gave it; otherwise it could be held out and not.
+    A row has one id, whichever method gave it. Otherwise it could be held out and not.
     """
     drawn = proposed(task, _draws(task), _CANDIDATES, split, bucket)
     one, other = _form(listed), _form(drawn)

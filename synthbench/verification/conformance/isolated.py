@@ -55,7 +55,7 @@ def run_isolated(
     """What `checks(task)` gives, from another process.
 
     Args:
-        checks: a function of a module; it gives a `Step` before each check, and its result.
+        checks: a function of a module. It gives a `Step` before each check, and its result.
         task: the task, or its name.
         seconds: the most seconds from one value to the next.
 

@@ -131,7 +131,7 @@ def _check_kinds_of_answers(task: Task, rows: list[dict[str, Any]]) -> Problems:
 def check_refusals(task: Task, block: Block) -> Problems:
     """`solve` raises ValueError for texts that are not questions of the task.
 
-    A task whose rows are made of tokens must refuse every other text; another task may answer it.
+    A task whose rows are made of tokens must refuse every other text. Another task may answer it.
     """
     text = plain_rows(task, block.take(slice(0, 1)))[0][task.inputs[0]]
     if not isinstance(text, str):
