@@ -74,7 +74,7 @@ def _refuse_choices_of_a_task(
 
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
-    """What the annotations of a function's parameters mean."""
+    """The types that a function's parameters are annotated with."""
     annotations = {**function.__annotations__}
     annotations.pop("return", None)  # it may name what only type checkers import
     holder = types.SimpleNamespace(__annotations__=annotations)
@@ -105,7 +105,7 @@ def _alternatives(hint: Any) -> tuple[Any, ...]:
 
 
 def _fits(given: Any, hint: Any) -> bool:
-    """Whether a value is what one annotation, which is no union, says."""
+    """True if a value is what one annotation, which is no union, says."""
     kind = typing.get_origin(hint) or hint
     if kind is int:
         return whole_number(given) is not None

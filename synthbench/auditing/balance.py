@@ -15,7 +15,7 @@ from synthbench.auditing.variant import AuditedVariant, Sample, SplitScan
 
 @dataclasses.dataclass(frozen=True)
 class Distribution:
-    """How often each value of a property occurs. A row has one value or several."""
+    """Frequencies of a property's values. A row has one value or several."""
 
     name: str  # of the property
     values: list[str]  # in ascending order

@@ -73,7 +73,7 @@ def distinct(codes: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def are_in(codes: NDArray[np.uint64], ordered: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Whether each code is in `ordered`, whose codes are in ascending order."""
+    """A mask of the codes that are in `ordered`, whose codes are in ascending order."""
     if not len(ordered):
         return np.zeros(len(codes), np.bool_)
     index = np.minimum(np.searchsorted(ordered, codes), len(ordered) - 1)
@@ -82,7 +82,7 @@ def are_in(codes: NDArray[np.uint64], ordered: NDArray[np.uint64]) -> NDArray[np
 
 
 def _repeated_ids(scans: Mapping[str, SplitScan]) -> dict[str, int]:
-    """How many ids of each split already occurred in this split or an earlier split."""
+    """Number of ids of each split that occurred before, in this split or an earlier split."""
     found, before = {}, np.zeros(0, np.uint64)
     for name, scan in scans.items():
         after = distinct(np.concatenate([before, scan.ids]))

@@ -74,7 +74,7 @@ class ShortcutScore:
 
 @dataclasses.dataclass(frozen=True)
 class SplitRows:
-    """How many rows of a split were scored, and the scores to compare with."""
+    """Number of scored rows of a split, and the scores to compare with."""
 
     rows: int  # all rows of the split
     scored: int  # the rows that shortcuts are scored on
@@ -106,12 +106,12 @@ def progress_from_chance(found: Estimate, chance: float, solution: float) -> flo
 
 
 def is_better(found: Estimate, chance: float, solution: float) -> bool:
-    """Whether an estimate is surely better than chance, as the module defines it."""
+    """True if an estimate is surely better than chance, as the module defines it."""
     return progress_from_chance(found, chance, solution) > 0
 
 
 def is_near(found: Estimate, chance: float, solution: float) -> bool:
-    """Whether an estimate comes near solving, as the module defines it."""
+    """True if an estimate comes near solving, as the module defines it."""
     return progress_from_chance(found, chance, solution) >= NEAR
 
 

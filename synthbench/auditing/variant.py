@@ -61,7 +61,7 @@ class AuditedVariant:
         return next((name for name in self.splits if not self.is_evaluation(name)), None)
 
     def is_evaluation(self, split: str) -> bool:
-        """Whether a split is for evaluation, not for training."""
+        """True if a split is for evaluation, not for training."""
         return self.task.split(split).evaluation
 
     @property

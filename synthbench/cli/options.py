@@ -1,4 +1,4 @@
-"""What the commands share: the form of help and results, and options of several commands."""
+"""Shared parts of the commands: the form of help and results, and options of several commands."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def _size_category(rows: int) -> str:
 
 
 def loading_values(manifest: Manifest, tasks: Sequence[Task]) -> dict[str, Any]:
-    """What `datasets` reads of the front matter, as YAML values."""
+    """The values of the front matter that `datasets` reads, as YAML values."""
     return {
         "configs": [_config(manifest, task, default=task is tasks[0]) for task in tasks],
         "dataset_info": [_dataset_info(manifest, task) for task in tasks],
@@ -197,7 +197,7 @@ def origins_of(tasks: Sequence[Task]) -> tuple[Origin, ...]:
 
 
 def citations(task: Task) -> str:
-    """What to cite, as BibTeX: the papers of the task's prose, then its source datasets."""
+    """The entries to cite, as BibTeX: the papers of the task's prose, then its source datasets."""
     papers = re.findall(r"^```bibtex\n(.*?)\n```$", prose(task), re.MULTILINE | re.DOTALL)
     return "\n\n".join([*papers, *(one.citation for one in origins_of([task]) if one.citation)])
 

@@ -136,7 +136,7 @@ def _python(task: Task) -> str:
 
 
 def held_out_rule(task: Task, splits: Iterable[str], remark: str) -> str:
-    """Which rows are held out, what the task's prose adds to that, and how to check it."""
+    """The held-out rule: which rows, the remark of the task's prose, and how to check it."""
     made = [task.split(name) for name in splits]
     signs = {one.name: "<" if one.evaluation else ">=" for one in made}
     code = "\n".join(
@@ -167,7 +167,7 @@ def split_prose(text: str) -> tuple[str, dict[str, str]]:
 
 
 def other_than_defaults(manifest: Manifest, task: Task) -> str:
-    """What to say above prose with figures of the task's defaults; empty where they are these."""
+    """A remark above prose with figures of the task's defaults. Empty if these are the defaults."""
     changed = [
         f"{name} {_plain(setting(value))}" for name, value in task.parameters.changed().items()
     ]
@@ -190,7 +190,7 @@ def fold(title: str, text: str) -> str:
 
 
 def provenance(manifest: Manifest, command: str, texts: Iterable[tuple[str, str]]) -> str:
-    """How to make the dataset again, with the parameters and tables that it was made with."""
+    """The recipe of the dataset, with the parameters and tables that it was made with."""
     said = (
         f"Made by synthbench {manifest.synthbench}; the same command makes the same rows on every "
         "machine. `synthbench verify` checks every label with a second solver, then makes the "
@@ -217,7 +217,7 @@ def origin_texts(origins: Sequence[Origin]) -> Iterator[str]:
 
 
 def known_limits(manifest: Manifest, tasks: Sequence[Task]) -> str:
-    """What scores on this dataset cannot tell, as a list."""
+    """Limits of scores on this dataset, as a list."""
     limits = [
         "The rows are made by a program and ask for one skill: a score says little about "
         "language, natural images or other tasks.",

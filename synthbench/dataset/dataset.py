@@ -72,7 +72,7 @@ class DatasetDirectory:
         return cls(path, read_manifest(path))
 
     def __repr__(self) -> str:
-        """What the directory holds: the task, and the rows of each split of each variant."""
+        """The directory's task, and the rows of each split of each variant."""
         variants = "; ".join(
             f"{variant}: {', '.join(f'{name} {split.rows:,}' for name, split in splits.items())}"
             for variant, splits in self.manifest.variants.items()

@@ -43,7 +43,7 @@ def regular_file(directory: Path, name: str) -> Path:
 
 
 def why_unreadable(directory: Path, name: str) -> str | None:
-    """Why a file of a directory cannot be read, such as "missing"; None if it can."""
+    """The reason why a file of a directory cannot be read, such as "missing". None if it can."""
     if not _PLAIN_PATH.fullmatch(name):
         return "not a path in a dataset"
     path = directory / name

@@ -34,7 +34,7 @@ class Shard:
 
 @dataclasses.dataclass(frozen=True)
 class SplitRecord:
-    """What the manifest says of one split.
+    """The manifest's entry for a split.
 
     Attributes:
         rows: number of rows.
@@ -107,7 +107,7 @@ class Manifest:
         return cls(**values, variants=variants, synthbench=synthbench)
 
     def command(self) -> dict[str, Any]:
-        """What was asked for, as JSON values: the same command makes the same bytes."""
+        """The request, as JSON values. The same command makes the same bytes."""
         return {
             "task": self.task,
             "seed": self.seed,

@@ -52,7 +52,7 @@ class OutputDirectory:
         self._data = None if data is None else Path(data)
 
     def check(self) -> bool:
-        """Whether our output is here; nothing is written.
+        """True if our output is here. Nothing is written.
 
         Raises:
             UsageError: the path is a file, lies inside a dataset, holds other files or cannot be

@@ -48,7 +48,7 @@ def hold(staging: Path) -> IO[str] | None:
 
 
 def is_held(staging: Path, lock: IO[str]) -> bool:
-    """Whether the staging directory that was locked is still there, not removed or replaced."""
+    """True if the staging directory that was locked is still there, not removed or replaced."""
     try:
         return os.path.samestat(os.fstat(lock.fileno()), (staging / LOCK).stat())
     except FileNotFoundError:
@@ -92,7 +92,7 @@ def old_of(target: Path) -> Path:
 
 
 def is_being_replaced(target: Path) -> bool:
-    """Whether a run has moved a dataset aside and not yet put the new one in its place."""
+    """True if a run has moved a dataset aside and not yet put the new one in its place."""
     try:
         return old_of(target).is_dir() and not target.exists()
     # A name that is too long, or links in a loop (RuntimeError before Python 3.13): no run can

@@ -26,7 +26,7 @@ BLOCK = 4 << 20
 
 
 def is_documents(path: Path) -> bool:
-    """Whether a file has the name of one with documents."""
+    """True if a file has the name of one with documents."""
     name = path.with_suffix("") if path.suffix in COMPRESSIONS else path
     return name.suffix in SUFFIXES
 

@@ -34,7 +34,7 @@ _MB = 1_000_000
 
 @dataclasses.dataclass
 class DecontaminationReport:
-    """What was found in a corpus.
+    """The rows that were found in a corpus.
 
     Attributes:
         files: how many files were searched.
@@ -273,7 +273,7 @@ def _clean(
 
 
 def _search(names: tuple[str, ...], min_bits: float | None, block: _Block) -> _Searched:
-    """What is found in a block."""
+    """The rows that are found in a block."""
     lines = corpus_files.lines_of(block.data)
     texts = corpus_files.texts_of(lines, block.place, block.first)
     found = search_for(names, min_bits).find(texts)

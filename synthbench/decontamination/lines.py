@@ -189,7 +189,7 @@ class Finder:
         )
 
     def _first_signs(self, atoms: Atoms, first: int, end: int) -> Sequence[bool]:
-        """Whether signs that begin lines are tokens. If they begin all of several lines, both."""
+        """Tokens of signs that begin lines. If they begin all of several lines, both."""
         names = [atoms.names[one] for one in atoms.ids[first:end].tolist()]
         lines = 1 + names.count(LINE)
         signs = sum(name[0] == BULLET and name[1] in self._tokens for name in names)
@@ -294,7 +294,7 @@ class Finder:
 
 
 def can_touch(tokens: frozenset[str]) -> bool:
-    """Whether tokens can be told apart without white space, each taken as long as it can be."""
+    """True if tokens can be told apart without white space, each taken as long as it can be."""
     starts = {token[0] for token in tokens}
     return not any(
         token[:cut] in tokens and token[cut] in starts

@@ -1,1 +1,1 @@
-"""Where blocks and shards are made: in this process, in worker processes or on a Dask cluster."""
+"""Engines make blocks and shards: in this process, in worker processes or on a Dask cluster."""

@@ -160,7 +160,7 @@ class _ClusterEngine(Engine):
         return coming
 
     async def _arrived(self, asked: _Asked, there: Any) -> Any:
-        """What a call gives, as soon as it is here, and compared if its turn has come."""
+        """The result of a call, as soon as it is here, and compared if its turn has come."""
         *_, view, worker = await self._watch.result(there)
         first = (asked.name, worker) not in self._compared
         if first or asked.number % _COMPARED == 0:

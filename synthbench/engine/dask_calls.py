@@ -34,7 +34,7 @@ _SHA256_LENGTH = 64
 
 @dataclasses.dataclass(frozen=True)
 class Terms:
-    """What a worker must have in common with the main process to make the same bytes.
+    """Properties that a worker must share with the main process to make the same bytes.
 
     Attributes:
         version: of synthbench.
@@ -64,7 +64,7 @@ RUN = functools.reduce, operator.call
 
 
 class Made(NamedTuple):
-    """What a packed call gives on its worker.
+    """The result of a packed call on its worker.
 
     Attributes:
         value: the result.
@@ -156,7 +156,7 @@ def _check(terms: Terms, worker: str) -> None:
 
 
 def _compared(terms: Terms) -> Iterator[tuple[str, str, str]]:
-    """What is compared, as it is on this worker and in the main process."""
+    """The compared properties, on this worker and in the main process."""
     yield "version of synthbench", __version__, terms.version
     yield "version of PyArrow", pa.__version__, terms.pyarrow
     for package, digest in terms.code:
@@ -193,7 +193,7 @@ def _tables(task: Task) -> str:
 
 
 def is_same(one: Any, other: Any) -> bool:
-    """Whether two results are the same: arrays, data classes, lists of these, and plain values."""
+    """True if two results are the same: arrays, data classes, lists of these, and plain values."""
     if type(one) is not type(other):
         return False
     if isinstance(one, np.ndarray):

@@ -94,7 +94,7 @@ async def _find_scheduler(address: str) -> int:
 
 
 async def _identity(address: str) -> dict[str, Any]:
-    """What the server at an address says that it is."""
+    """The identity that the server at an address reports."""
     arguments = distributed.Security().get_connection_args("client")
     comm = await connect(address, timeout=PATIENCE, **arguments)
     try:
@@ -224,7 +224,7 @@ class Watch:
             note(f"No result from Dask for {waited:.0f} s: {reason}. Still waiting.")
 
     async def _reason(self) -> str:
-        """What the results are waiting for."""
+        """The reason for which the results are waiting."""
         try:
             found = await asyncio.wait_for(self._client.scheduler.identity(), _LOOK)
         except Exception:  # of a connection. If it is lost, the client cancels its futures

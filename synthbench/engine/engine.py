@@ -1,4 +1,4 @@
-"""Where blocks and shards are made: in this process, in worker processes, or on a Dask cluster.
+"""Engines make blocks and shards: in this process, in worker processes, or on a Dask cluster.
 
 Nothing else knows about parallelism. An engine runs pure functions on values and returns futures.
 Results never depend on the engine.
@@ -131,7 +131,7 @@ def usable_cores() -> int:
 
 
 def default_workers() -> int:
-    """How many workers to start if the caller gives no number."""
+    """Number of workers to start if the caller gives none."""
     return 1 if _is_daemonic() else min(usable_cores(), MAX_WORKERS)
 
 

@@ -60,7 +60,7 @@ def for_another_process(error: Exception) -> Exception:
 
 
 def came_from_another_process(error: BaseException) -> bool:
-    """Whether `for_another_process` prepared the error: our function raised it, not its engine."""
+    """True if `for_another_process` prepared the error: our function raised it, not its engine."""
     return isinstance(getattr(error, _NOTE, None), str)
 
 

@@ -212,7 +212,7 @@ def _work(pipe: Connection) -> None:
 
 
 def _answer(function: Callable[..., Any], args: Any, kwargs: Any) -> bytes:
-    """What a function returns or raises, pickled."""
+    """A function's result or error, pickled."""
     try:
         return pickle.dumps((function(*args, **kwargs), None, ""), pickle.HIGHEST_PROTOCOL)
     except Exception as error:

@@ -96,7 +96,7 @@ def _count(given: Any) -> int | None:
 
 
 def is_batch_line(record: Mapping[Any, Any]) -> bool:
-    """Whether a record is a line of a batch's output file or error file."""
+    """True if a record is a line of a batch's output file or error file."""
     return "custom_id" in record and ("response" in record or "error" in record)
 
 

@@ -212,7 +212,7 @@ class _Judgement:
 
     @property
     def no_id_is_known(self) -> bool:
-        """Whether predictions are by id, and all of them are for other rows."""
+        """True if predictions are by id, and all of them are for other rows."""
         return self._given.by_id is not None and self._unknown == set(self._given.by_id)
 
     def _scored_columns(self, columns: Sequence[str]) -> list[str]:

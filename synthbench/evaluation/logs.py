@@ -1,4 +1,4 @@
-"""What other programs write of a model's replies, as records with `id` and `prediction`.
+"""Parsers of lm-eval's, Inspect's and OpenAI's logs: records with `id` and `prediction`.
 
 lm-evaluation-harness (`--log_samples`) writes a line for each row and filter, with the row under
 `doc`. Under `filtered_resps` it has what a filter made of the answer: a text, or for a multiple
@@ -81,7 +81,7 @@ def _read_entry(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_inspect_log(given: Mapping[Any, Any]) -> bool:
-    """Whether a mapping is a log of Inspect, rather than predictions by id."""
+    """True if a mapping is a log of Inspect, rather than predictions by id."""
     return given.keys() >= _INSPECT and isinstance(given["eval"], Mapping)
 
 

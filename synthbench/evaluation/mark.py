@@ -1,4 +1,4 @@
-r"""Where a message marks its answer: the last of these.
+r"""Marks of the answer in a message. The last mark counts.
 
 \boxed{7}   \fbox{7}   <answer>7</answer>   answer>7</answer>   7</answer>
 Answer: 7   **Final answer**\n\n7   The answer is 7.   {"answer": 7}   #### 7
@@ -100,7 +100,7 @@ def _box(text: str, small: str, place: int) -> tuple[Mark | None, int]:
 
 
 def _held(text: str, box: re.Match[str], end: int) -> tuple[str, int, bool]:
-    """What a box holds, where it ends, and whether it is closed before `end`."""
+    """The content of a box, its end, and whether it is closed before `end`."""
     if not box["brace"]:
         held = _UNBRACED.match(text, box.end(), end)
         return (held[0], held.end(), True) if held else ("", box.end(), True)

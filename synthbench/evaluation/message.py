@@ -144,7 +144,7 @@ def _kind(event: re.Match[str]) -> tuple[str, str]:
 
 
 def _spans(small: str, events: re.Pattern[str]) -> list[tuple[int, int]] | None:
-    """Where a text is outside of thoughts, up to the end of the turn; None if they never close."""
+    """Spans of a text outside of thoughts, up to the end of the turn. None if they never close."""
     spans: list[tuple[int, int]] = []
     opened, start, thought, ended = 0, 0, "", False
     for event in events.finditer(small):

@@ -55,7 +55,7 @@ def _sign(command: re.Match[str]) -> str:
 
 
 class _Plain(dict[int, str]):
-    """What each character is read as."""
+    """The reading of each character."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)

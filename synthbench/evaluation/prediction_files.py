@@ -31,7 +31,7 @@ _SAVED = re.compile(r"[+-]?[0-9]\.[0-9]{18}e[+-][0-9]{2,3}|nan|[+-]?inf")
 
 @dataclasses.dataclass(frozen=True)
 class PredictionSource:
-    """Where predictions come from, for errors.
+    """The source of predictions, for errors.
 
     Attributes:
         name: the file, or a description of the argument.

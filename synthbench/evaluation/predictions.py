@@ -43,7 +43,7 @@ _ALLOWED = (
 
 @dataclasses.dataclass(frozen=True)
 class _Wanted:
-    """What predictions are read for: as in `read_predictions`.
+    """The rows for which predictions are read, as in `read_predictions`.
 
     `origin` is the file that the predictions come from, None for the argument itself.
     """
@@ -112,13 +112,13 @@ def _read(given: Any, wanted: _Wanted) -> Predictions:
 
 
 def _is_of(given: Any, module: str, name: str) -> bool:
-    """Whether a value is of a library's class; the library is not imported to tell."""
+    """True if a value is of a library's class. The library is not imported to tell."""
     kind = getattr(sys.modules.get(module), name, None)
     return kind is not None and isinstance(given, kind)
 
 
 def _is_table(given: Any) -> bool:
-    """Whether `_from_table` may read it; many libraries export Arrow streams."""
+    """True if `_from_table` may read it. Many libraries export Arrow streams."""
     is_frame, is_stream = _is_of(given, "pandas", "DataFrame"), hasattr(given, "__arrow_c_stream__")
     return is_frame or is_stream or _is_dataset(given)
 

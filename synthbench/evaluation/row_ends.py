@@ -10,7 +10,7 @@ from synthbench.text.lines import short
 
 
 def extra_tokens(task: Task, row: Mapping[str, Any], answer: Any) -> int:
-    """How many tokens an answer has behind its row's end; 0 unless labels are sequences."""
+    """Number of tokens of an answer behind its row's end. 0 unless labels are sequences."""
     vocabulary = task.answer.vocabulary
     if vocabulary is None or task.is_checked or not isinstance(answer, str):
         return 0

@@ -244,7 +244,7 @@ def _check_question(task: Task, split: str, number: int, row: Any) -> None:
 
 
 def _is_table(rows: Any) -> bool:
-    """Whether these are rows of `datasets`, which is not imported to tell."""
+    """True if these are rows of `datasets`, which is not imported to tell."""
     return hasattr(rows, "column_names") and hasattr(rows, "select_columns")
 
 

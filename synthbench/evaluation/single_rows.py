@@ -109,7 +109,7 @@ def is_held_out(
     task: str | Task,
     text_or_row: Any,
 ) -> bool:
-    """Whether a row is held out: no train split and no training stream, of whatever seed, has it.
+    """True if a row is held out: it is in no train split or stream of any seed.
 
     Evaluation splits have only held-out rows, whose ids begin with 0 or 1. Rows are held out
     together if they differ only in the order of commuting arguments (`listops`, `arithmetic`), in

@@ -19,7 +19,7 @@ from synthbench.text.lines import short
 
 
 def is_plausible_answer(task: Task, prediction: Any) -> bool:
-    """Whether a prediction has a type that answers to the task, right or wrong, can have.
+    """True if a prediction has a type that answers to the task, right or wrong, can have.
 
     A bool, a dict, or a list where a class is expected must be a mistake in the caller's program.
     Text, None and NaN may come from any model.

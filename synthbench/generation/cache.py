@@ -146,7 +146,7 @@ def _sums_file(target: Path) -> Path:
 
 
 def _damage(target: Path) -> str | None:
-    """What is wrong with the files of a dataset in the cache; None if nothing is."""
+    """The damage to a dataset's files in the cache. None if they are sound."""
     sums = _sums_file(target)
     try:
         if not sums.is_file():  # reading a pipe would wait

@@ -113,7 +113,7 @@ class PlannedDataset:
 
     @staticmethod
     def sizes(task: Task, rows: Mapping[str, int] | None = None) -> dict[str, int]:
-        """How many rows of each split are made: `rows`, and else as many as usual or as there are.
+        """Number of rows of each split: `rows`, and else as many as usual or as there are.
 
         Raises:
             UsageError: no such split.
@@ -123,7 +123,7 @@ class PlannedDataset:
         return {split.name: plan.rows(split.name) for split in task.splits}
 
     def count(self, task: Task, split: str) -> int:
-        """How many rows a split has or will have; 0 if there is no such split."""
+        """Number of rows that a split has or will have. 0 if the split does not exist."""
         if self._there is None:
             plan = self._plans[task.variant]
             return plan.rows(split) if split in plan.quotas else 0

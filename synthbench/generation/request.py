@@ -79,7 +79,7 @@ class DatasetPlan:
 
     @property
     def most_blocks(self) -> int:
-        """How many blocks can be made at once."""
+        """Number of blocks that can be made at once."""
         return max(most_blocks(task, self.quotas[task.variant]) for task in self.tasks)
 
     def command(self) -> dict[str, Any]:

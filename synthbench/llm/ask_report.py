@@ -46,7 +46,7 @@ class UnreadReply:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class AskReport:
-    """What a model answered; prints as a table.
+    """A model's answers. Prints as a table.
 
     Attributes:
         model: the model's name at the server.

@@ -1,4 +1,4 @@
-"""What a language model is asked: a system message, worked examples as turns, the question."""
+"""Prompts: a system message, worked examples as turns, the question."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def _carried_of(task: Task) -> Callable[[dict[str, Any]], dict[str, Any]]:
 
 
 def carried(task: Task, row: Mapping[str, Any]) -> dict[str, str]:
-    """What a program must carry to judge answers to a row: `task` and `row`, as texts."""
+    """The texts that judge answers to a row: `task` and `row`. A framework passes them back."""
     columns = {name: row[name] for name in task.plain_columns if name in row}
     return {TASK: task_spec(task), ROW: json.dumps(columns, ensure_ascii=False)}
 

@@ -37,7 +37,7 @@ from synthbench.tasks.spec import task_spec
 
 
 class SynthbenchAction(Action):
-    """What the model replies.
+    """The model's reply.
 
     Attributes:
         message: the reply.
@@ -49,7 +49,7 @@ class SynthbenchAction(Action):
 
 
 class SynthbenchObservation(Observation):
-    """What the model sees.
+    """The model's view of a row.
 
     Attributes:
         seed: the row's seed.
@@ -63,7 +63,7 @@ class SynthbenchObservation(Observation):
 
 
 class SynthbenchState(State):
-    """Which row is asked.
+    """The row that is asked.
 
     Attributes:
         task: the task, as `synthbench.tasks.spec.task_of` reads it.
@@ -146,7 +146,7 @@ class SynthbenchEnvironment(Environment[SynthbenchAction, SynthbenchObservation,
 
     @property
     def state(self) -> SynthbenchState:
-        """Which row is asked, or was asked last."""
+        """The row that is asked, or was asked last."""
         return self._state
 
 

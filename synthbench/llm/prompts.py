@@ -204,7 +204,7 @@ class AskedRows:
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """What an evaluation notes of the rows: the digest of their split, if they are stored."""
+        """Notes of an evaluation on the rows: the digest of their split, if they are stored."""
         if self.dataset is None:
             return {"limit": self.limit, "offset": self.offset}
         return {"digest": self.dataset.split(self.task.variant, self.split).digest}
@@ -335,7 +335,7 @@ def check_askable(task: Task) -> None:
 
 
 def why_not_askable(task: Task) -> str | None:
-    """Why a task's rows cannot be prompts, None if they can."""
+    """The reason why a task's rows cannot be prompts. None if they can."""
     columns = task.columns  # made anew each time, and rewards ask this of every completion
     if TEXT not in columns and task.image_column is None:
         return "its rows have neither a text nor an image"
@@ -347,5 +347,5 @@ def why_not_askable(task: Task) -> str | None:
 
 
 def why_not_text(task: Task) -> str | None:
-    """Why a task's rows cannot be prompts of text alone, None if they can."""
+    """The reason why a task's rows cannot be prompts of text alone. None if they can."""
     return "its rows are images" if task.image_column is not None else why_not_askable(task)

@@ -74,7 +74,7 @@ def _tasks_of_text() -> Iterator[str]:
 
 @dataclasses.dataclass
 class RowsConfig:
-    """What is chosen of a task; a class of its own for each task adds its parameters.
+    """The choice of a task. Each task's own class adds its parameters.
 
     A parameter with the name of an attribute has the task's name before it: `maze_size`.
 

@@ -129,7 +129,7 @@ def checked_completions(completions: Any) -> Iterable[Any]:
 
 
 def is_scalar(given: Any) -> bool:
-    """Whether this is an array or a tensor without axes, which has no length."""
+    """True if this is an array or a tensor without axes, which has no length."""
     return getattr(given, "shape", None) == ()
 
 

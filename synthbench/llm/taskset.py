@@ -56,7 +56,7 @@ class SynthbenchConfig(vf.TasksetConfig):
     parameters: dict[str, Any] = Field(default_factory=dict)
     """Parameters of the task that differ from the defaults, or from the level's."""
     source_dirs: SourceDirs = DEFAULT_DIRS
-    """Where source images are searched for."""
+    """The directories of source images."""
     mixture: dict[str, int] = Field(default_factory=dict)
     """Weights of several tasks by their specs (`synthbench.tasks.spec`), instead of `dataset`."""
 

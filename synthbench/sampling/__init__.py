@@ -1,1 +1,1 @@
-"""Which candidates become rows: plans, buckets, splits and fingerprints."""
+"""From candidates to rows: plans, buckets, splits and fingerprints."""

@@ -22,7 +22,7 @@ from synthbench.tasks.row_ids import fingerprints, may_have
 
 @dataclasses.dataclass(frozen=True)
 class BlockSummary:
-    """What the sampler sees of a block.
+    """The sampler's view of a block.
 
     Attributes:
         fingerprints: those of its rows, uint64 `(rows,)`, all different.
@@ -86,7 +86,7 @@ def _allowed(task: Task, split: Split, bucket: int, block: Block, tried: int) ->
 
 
 def summaries(blocks: Sequence[Candidates]) -> list[BlockSummary]:
-    """What the sampler sees of blocks."""
+    """The sampler's view of blocks."""
     return [BlockSummary(one.fingerprints, one.tried) for one in blocks]
 
 
@@ -132,7 +132,7 @@ class Accepted:
 
 @dataclasses.dataclass(frozen=True)
 class Order:
-    """Which rows of which blocks, in what order; it depends only on the sampler's decisions.
+    """The order of rows by block. It depends only on the sampler's decisions.
 
     Attributes:
         accepted: the rows of a round, before they are shuffled together.

@@ -1,4 +1,4 @@
-"""How many rows come from which bucket, decided before anything is drawn."""
+"""The plan: numbers of rows by bucket, decided before anything is drawn."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def share_out(rows: int, limits: list[int | None], weights: tuple[float, ...]) -
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """How many rows each split takes from each of its buckets.
+    """Numbers of rows that each split takes from each of its buckets.
 
     Attributes:
         quotas: rows by split and bucket.
@@ -95,7 +95,7 @@ def check_rows(task: Task, rows: Mapping[str, int] | None) -> dict[str, int]:
 
 
 def plan_rows(task: Task, preset: str, rows: Mapping[str, int] | None) -> Plan:
-    """How many rows `generate` makes of each split and bucket of a variant.
+    """Numbers of rows that `generate` makes of each split and bucket of a variant.
 
     Raises:
         UsageError: a split that does not exist, or a number that is not allowed.
@@ -144,7 +144,7 @@ def make_plan(task: Task, rows: Mapping[str, int], at_most: bool = False) -> Pla
 
 
 def divide(task: Task, split: Split, rows: int) -> dict[int, int]:
-    """How many rows a split takes from each of its buckets; together `rows`, or all that exist."""
+    """Numbers of rows of a split by bucket. Together `rows`, or all that exist."""
     weights = weights_of(task, split)
     limits: list[int | None] = [None] * len(split.buckets)
     while True:
@@ -160,7 +160,7 @@ def divide(task: Task, split: Split, rows: int) -> dict[int, int]:
 
 
 def rows_there(task: Task, split: Split, bucket: int, wanted: int) -> int | None:
-    """How many rows of a bucket a split may have; None if surely enough, or unknown.
+    """Number of rows of a bucket that a split may have. None if surely enough, or unknown.
 
     The rows of a bucket that is small enough to be listed are counted. For a larger one this is the
     expected number.

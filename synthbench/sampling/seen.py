@@ -67,7 +67,7 @@ class FingerprintSet:
         return new
 
     def contains(self, prints: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Which of the fingerprints are in the set, bool `(rows,)`."""
+        """A mask of the fingerprints that are in the set, bool `(rows,)`."""
         found = np.zeros(len(prints), np.bool_)
         found[prints == _FREE] = self._has_zero
         left = np.flatnonzero(prints != _FREE)

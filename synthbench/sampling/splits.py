@@ -1,4 +1,4 @@
-"""Which rows a split gets: every decision is made here, in sequence.
+"""The sampler decides in sequence which rows a split gets.
 
 Every bucket of a split has its own stream of blocks. Candidates are looked at in order and accepted
 if their fingerprint is new, until the bucket has its share of the round. A round's rows are then
@@ -289,7 +289,7 @@ class BucketStream:
         self.exhausted |= stalled and not self._listed
 
     def _is_stalled(self) -> bool:
-        """Whether the last few blocks gave hardly any new rows; False until they were enough."""
+        """True if the last few blocks gave hardly any new rows; False until they were enough."""
         if not self._recurring:
             decided = self._blocks_seen >= STALL_BLOCKS
             stalled = decided and self._new < STALL_ROWS

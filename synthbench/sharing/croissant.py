@@ -56,7 +56,7 @@ _CONTEXT = {
 
 
 def unsupported_reason(task: Task) -> str | None:
-    """Why rows of a task cannot be described, None if they can."""
+    """The reason why rows of a task cannot be described. None if they can."""
     for name, column in task.columns.items():
         if _items(column)[0] is None:
             return f"its column {name!r} is not of numbers or text"

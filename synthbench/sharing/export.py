@@ -35,7 +35,7 @@ MARKER = "export.json"
 
 @dataclasses.dataclass(frozen=True)
 class Format:
-    """How one format is written.
+    """The writer of a format.
 
     Attributes:
         write: writes parts into an existing directory, or to a file.
@@ -179,7 +179,7 @@ def _chosen_parts(
     prompts: PromptOptions,
     to: str,
 ) -> Sequence[ExportPart | MixedPart]:
-    """What is exported: splits of the variants of one dataset, or of several datasets in turns."""
+    """Parts to export: splits of the variants of one dataset, or of several datasets in turns."""
     dataset, *others = mixture.parts
     if not others:
         names = dict.fromkeys(map(dataset.variant, variants or dataset.manifest.variants))

@@ -25,7 +25,7 @@ BATCH_ROWS = 4_096
 
 @dataclasses.dataclass(frozen=True)
 class PromptOptions:
-    """How a format of prompts asks rows, as in `synthbench.llm.prompts`.
+    """Options for prompts in a format, as in `synthbench.llm.prompts`.
 
     Attributes:
         shots: worked examples before each question; None for the format's default.
@@ -104,7 +104,7 @@ class ExportPart:
 
     @property
     def path(self) -> PurePosixPath:
-        """Where its rows belong, without an ending: `forward/test`."""
+        """The place of its rows, without an ending: `forward/test`."""
         return PurePosixPath(self.task.variant, self.split)
 
     @property
@@ -124,11 +124,11 @@ class ExportPart:
 
     @property
     def size(self) -> int:
-        """How many rows are exported."""
+        """Number of exported rows."""
         return self._asked.count
 
     def conversation(self) -> Conversation:
-        """How the rows are asked.
+        """The conversation in which the rows are asked.
 
         Raises:
             UsageError: worked examples for images or for rows of train, or more than there are.
@@ -197,7 +197,7 @@ class MixedPart:
 
     @property
     def path(self) -> PurePosixPath:
-        """Where its rows belong, without an ending: `mixture/test`."""
+        """The place of its rows, without an ending: `mixture/test`."""
         return PurePosixPath("mixture", self.mixture.parts[0].split)
 
     @property
@@ -207,7 +207,7 @@ class MixedPart:
 
     @property
     def size(self) -> int:
-        """How many rows it has; without a limit as many as give the weights exactly."""
+        """Number of its rows. Without a limit as many as give the weights exactly."""
         whole = self.mixture.whole_rows([part.size for part in self.parts])
         left = whole - self.prompts.offset
         return left if self.prompts.limit is None else min(self.prompts.limit, left)

@@ -37,7 +37,7 @@ PADDING = "<pad>"
 
 
 def unsupported_reason(task: Task) -> str | None:
-    """Why rows of a task cannot be written, None if they can."""
+    """The reason why rows of a task cannot be written. None if they can."""
     if "text" in task.columns and task.vocabulary is None:
         return "it does not list the tokens of its texts"
     if task.is_checked and task.answer.answers == "text" and task.answer.vocabulary is None:
@@ -66,7 +66,7 @@ def write(parts: Sequence[ExportPart], directory: Path) -> None:
 
 
 def _meaning(part: ExportPart) -> dict[str, Any]:
-    """What the numbers mean, and where the rows come from."""
+    """The meaning of the numbers, and the origin of the rows."""
     task = part.task
     return {
         **({"vocabulary": [PADDING, *task.vocabulary.tokens]} if task.vocabulary else {}),

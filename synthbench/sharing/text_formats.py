@@ -116,7 +116,7 @@ def _in_columns(row: Mapping[str, Any]) -> str:
 
 
 def why_not_tsv(task: Task) -> str | None:
-    """Why rows of a task cannot be written as text and label, None if they can."""
+    """The reason why rows of a task cannot be written as text and label. None if they can."""
     columns = task.columns
     if TEXT in columns and LABEL in columns and (task.labels or task.answer.answers == "text"):
         return None

@@ -67,7 +67,7 @@ def write_skyrl(parts: Sequence[ExportPart | MixedPart], directory: Path) -> Non
 
 
 def data_source(task: Task, bucket: int) -> str:
-    """Where a row is from, down to its bucket: `synthbench/listops/dependency_depth7`."""
+    """The origin of a row, down to its bucket: `synthbench/listops/dependency_depth7`."""
     names = ["synthbench", task.name]
     if len(task.variants) > 1:
         names.append(task.variant)
@@ -77,7 +77,7 @@ def data_source(task: Task, bucket: int) -> str:
 
 
 def _asked(row: ExportRow, index: int) -> dict[str, Any]:
-    """What both trainers read: the source, the prompt, and what judges the answer."""
+    """Fields that both trainers read: the source, the prompt, and data for the judge."""
     extra = {"split": row.split, "index": index, "id": row.values["id"]}
     return {
         "data_source": data_source(row.task, row.bucket),

@@ -194,7 +194,7 @@ def _answers(
 
 
 def _predictions(given: Any, rows: int) -> NDArray[Any]:
-    """What `predict` returned, as an array of so many rows."""
+    """The result of `predict`, as an array of so many rows."""
     try:
         array = to_array(given)
     except (ValueError, TypeError, ArithmeticError, RuntimeError) as error:

@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class View(Protocol):
-    """How a stream shows its rows: as columns or as tokens."""
+    """The form in which a stream shows its rows: columns or tokens."""
 
     def make(self, part: int, rounds: Rounds, number: int) -> Any:
         """A round of a task in small types; a worker process may make and send it."""

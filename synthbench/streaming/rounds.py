@@ -109,7 +109,7 @@ class Rounds:
             yield RoundReader(self.table, engine)
 
     def slices(self, first: int, count: int) -> Iterator[tuple[int, slice]]:
-        """Where `count` rows from row `first` on lie: the number of each round, and its rows."""
+        """Slices of `count` rows from row `first` on: the number of each round, and its rows."""
         while count > 0:
             number, index = divmod(first, self.size)
             taken = min(count, self.size - index)

@@ -1,4 +1,4 @@
-"""What `audit` looks for in a task's rows: shortcuts, near duplicates, distributions, claims.
+"""Specification of a task's audit: shortcuts, near duplicates, distributions, claims.
 
 A shortcut predicts labels without solving the task. Some need no knowledge of the task (the most
 frequent label, bags of tokens, pixels); `audit` tries them on every task. Those that a task's own
@@ -132,7 +132,7 @@ class Levels:
 
 @dataclasses.dataclass(frozen=True)
 class AuditSpec:
-    """What `audit` looks for in a task's rows, beside what it looks for in all tasks.
+    """Specification of a task's audit, beside the checks that all tasks share.
 
     Attributes:
         shortcuts: shortcuts that the task's own rules suggest.

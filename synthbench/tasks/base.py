@@ -77,7 +77,7 @@ class TextTask(Task):
 
     @property
     def core(self) -> tuple[tuple[str, ...], ...]:
-        """What every row has somewhere: consecutive tokens, each one of those in its place.
+        """Consecutive tokens that every row has somewhere, as alternatives by place.
 
         Texts without it are not searched any further. Empty, the default: nothing is known.
         """

@@ -1,4 +1,4 @@
-"""What tasks exchange with the rest: rows as arrays, splits, tables of an evaluation report."""
+"""Types between tasks and the rest: rows as arrays, splits, tables of an evaluation report."""
 
 from __future__ import annotations
 

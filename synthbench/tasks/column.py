@@ -1,4 +1,4 @@
-"""What a column holds: the base class of all columns.
+"""Column types: the base class of all columns.
 
 A column knows its Arrow type, its form in a Parquet schema and in a dataset card, how an answer is
 read and measured, how values are shown to people, hashed, and encoded for a model. Nothing else
@@ -88,7 +88,7 @@ class Column(abc.ABC):
         return [name]
 
     def hashed(self, array: pa.Array, checked: bool) -> Iterator[tuple[str, NDArray[Any]]]:
-        """What a digest hashes of some values: names below the column's, and arrays.
+        """The data of a digest for some values: names below the column's, and arrays.
 
         Args:
             array: values of the column, with nulls or without.
@@ -106,7 +106,7 @@ class Column(abc.ABC):
 
     @property
     def is_ragged(self) -> bool:
-        """Whether `encode` can give a row more values than another."""
+        """True if `encode` can give a row more values than another."""
         return False
 
     def cast(self, values: Any) -> pa.Array:
@@ -138,12 +138,12 @@ class Column(abc.ABC):
 
     @property
     def expected(self) -> str:
-        """What an answer looks like, for messages."""
+        """The form of an answer, for messages."""
         return "a number or text"
 
     @property
     def wanted(self) -> str:
-        """What to write as an answer, in the words of a prompt."""
+        """The answer to write, in the words of a prompt."""
         return "the answer"
 
     @abc.abstractmethod
@@ -180,11 +180,11 @@ class Column(abc.ABC):
         return numbers
 
     def right_places(self, label: Any, answer: Any) -> dict[int, bool]:
-        """Whether each asked place of a sequence is right, places counted from 1; else nothing."""
+        """The verdict on each asked place of a sequence, counted from 1. Otherwise empty."""
         return {}
 
     def is_plausible(self, prediction: Any) -> bool:
-        """Whether an answer, right or wrong, can be a plain value of this type.
+        """True if an answer, right or wrong, can be a plain value of this type.
 
         Args:
             prediction: neither text, bytes nor None, which any model may give.
@@ -206,7 +206,7 @@ class Column(abc.ABC):
     # Models.
 
     def encodes(self, vocabulary: Vocabulary | None) -> bool:
-        """Whether `encode` can encode the values.
+        """True if `encode` can encode the values.
 
         Args:
             vocabulary: the tokens of the task's texts, if it has any.
@@ -214,7 +214,7 @@ class Column(abc.ABC):
         return self.encodes_items(vocabulary)
 
     def encodes_items(self, vocabulary: Vocabulary | None) -> bool:
-        """Whether values inside lists can be encoded, as one number each."""
+        """True if values inside lists can be encoded, as one number each."""
         return False
 
     def encode(self, array: pa.Array, name: str, vocabulary: Vocabulary | None = None) -> Encoded:

@@ -1,4 +1,4 @@
-"""What a task of another package says of itself, checked before anything is made with it.
+"""Checks of a third-party task's attributes, before anything is made with it.
 
 Names become files, directories and entries of a card; texts are shown in terminals and pages;
 splits and buckets are the coordinates of random streams. An error names the attribute and what it

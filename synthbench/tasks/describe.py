@@ -28,7 +28,7 @@ TOKEN_COUNTS = Path(__file__).with_name("prompt_tokens.json")
 
 
 def task_facts(name: str) -> dict[str, Any]:
-    """What a task is, as JSON values: variants, splits, parameters, levels, columns, paper.
+    """Facts of a task, as JSON values: variants, splits, parameters, levels, columns, paper.
 
     Raises:
         UsageError: there is no such task.
@@ -124,7 +124,7 @@ def describe_tasks() -> Table:
 
 
 def describe(name: str) -> Group:
-    """What a task is: variants, splits, parameters with defaults, levels, columns, paper.
+    """Facts of a task: variants, splits, parameters with defaults, levels, columns, paper.
 
     Raises:
         UsageError: there is no such task.

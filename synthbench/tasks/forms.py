@@ -98,7 +98,7 @@ class TokenClassification(TokenForm):
 
 
 class _LanguageModel(TokenForm):
-    """What masked and causal language models have in common: the answer as tokens of the input."""
+    """The base of masked and causal language models: the answer as tokens of the input."""
 
     specials: ClassVar[tuple[str, ...]]
 

@@ -39,7 +39,7 @@ _HEAVIEST = 10_000
 
 @dataclasses.dataclass(frozen=True)
 class Mixture(Generic[T]):
-    """What takes turns, with a weight each.
+    """A mixture: parts that take turns by weight.
 
     Attributes:
         parts: the tasks, or anything that stands for them.
@@ -51,7 +51,7 @@ class Mixture(Generic[T]):
 
     @staticmethod
     def of(given: Any) -> Mixture[Any]:
-        """What a user gives, `Sources`, as a mixture; a single source is a mixture of one part.
+        """The user's `Sources` as a mixture. A single source is a mixture of one part.
 
         Raises:
             UsageError: nothing is given, a source comes twice, or a weight is not a whole number
@@ -81,7 +81,7 @@ class Mixture(Generic[T]):
 
     @property
     def is_single(self) -> bool:
-        """Whether there is one part, which has all rows."""
+        """True if there is one part, which has all rows."""
         return len(self.parts) == 1
 
     def map(self, make: Callable[[T], S]) -> Mixture[S]:
@@ -104,7 +104,7 @@ class Mixture(Generic[T]):
         return tuple(turns)
 
     def counts(self, rows: int) -> list[int]:
-        """How many of the first rows each part has."""
+        """Number of each part's rows among the first rows."""
         periods, rest = divmod(rows, len(self.turns))
         return [
             periods * weight + self.turns[:rest].count(part)

@@ -91,7 +91,7 @@ def template_task(*, checked: bool = False) -> Task:
 
 
 def _words(name: str) -> dict[str, str]:
-    """What the names in templates stand for."""
+    """The words for the names in templates."""
     return {
         "name": name,
         "module": name.replace("-", "_"),

@@ -65,7 +65,7 @@ def split_bytes(texts: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
 
 
 def text_ends(texts: pa.Array) -> NDArray[np.int32]:
-    """Where the first string or binary value begins and each one ends, int32 `(1 + values,)`."""
+    """The start of the first string or binary value and the end of each, int32 `(1 + values,)`."""
     if not len(texts):
         return np.zeros(1, np.int32)
     ends = np.frombuffer(texts.buffers()[1], np.int32)
@@ -127,7 +127,7 @@ def plain_value(prediction: Any) -> Any:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a plain value is a real number: an int, a float, a Fraction, a Decimal. No bool."""
+    """True if a plain value is a real number: an int, a float, a Fraction, a Decimal. No bool."""
     return isinstance(value, Real | Decimal) and not isinstance(value, bool)
 
 

@@ -1,4 +1,4 @@
-"""What the methods of a task return, checked before anything is made of it.
+"""Checks of the values that a task's methods return.
 
 A task may be somebody else's. A value that no task may return would give wrong rows, or an error
 far from its cause. So the rest of the package asks for blocks, counts and buckets here. An error
@@ -27,7 +27,7 @@ _LEAST_WEIGHT = 0.000001
 
 
 def proposed(task: Task, draws: Draws, n: int, split: Split, bucket: int) -> Block:
-    """What `Task.propose` gives, as a block; a `TextTask`'s tokens have its vocabulary's type.
+    """The result of `Task.propose`, as a block. A `TextTask`'s tokens have its vocabulary's type.
 
     Raises:
         TaskError: it is no block of at most `n` rows.
@@ -42,7 +42,7 @@ def proposed(task: Task, draws: Draws, n: int, split: Split, bucket: int) -> Blo
 
 
 def enumerated(task: Task, split: Split, bucket: int) -> Block:
-    """What `Task.enumerate_rows` gives, as a block of the same form as `proposed`.
+    """The result of `Task.enumerate_rows`, as a block of the same form as `proposed`.
 
     Raises:
         TaskError: it is no block, or has not as many rows as `capacity` says.
@@ -67,7 +67,7 @@ def _no_exit(method: str) -> Iterator[None]:
 
 
 def capacity_of(task: Task, split: Split, bucket: int) -> int | None:
-    """What `Task.capacity` gives.
+    """The result of `Task.capacity`.
 
     Raises:
         TaskError: it is neither None nor a whole number from 0.
@@ -84,7 +84,7 @@ def capacity_of(task: Task, split: Split, bucket: int) -> int | None:
 
 
 def weights_of(task: Task, split: Split) -> tuple[float, ...]:
-    """What `Task.bucket_weights` gives.
+    """The result of `Task.bucket_weights`.
 
     Raises:
         TaskError: it is not a number from 0.000001 for each of the split's buckets.
@@ -105,7 +105,7 @@ def _is_weight(given: object) -> bool:
 
 
 def buckets_of(task: Task, rows: pa.Table) -> NDArray[np.int64]:
-    """What `Task.buckets` gives for the rows of a shard, int64 `(rows,)`.
+    """The result of `Task.buckets` for the rows of a shard, int64 `(rows,)`.
 
     Raises:
         TaskError: it is not a whole number for each row.
@@ -158,7 +158,7 @@ def _asked(task: Task, split: Split, bucket: int) -> str:
 
 
 def _block(task: Task, method: str, given: object) -> Block:
-    """What a method gave, as a block."""
+    """A method's result, as a block."""
     columns = given.columns if isinstance(given, Block) else given
     if not isinstance(columns, Mapping) or not columns:
         raise TaskError(

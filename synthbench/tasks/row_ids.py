@@ -48,7 +48,7 @@ def fingerprints(task: Task, block: Block) -> NDArray[np.uint64]:
 def _array(
     task: Task, method: str, given: Any, dtype: type[np.generic], rows: int, axes: int
 ) -> NDArray[Any]:
-    """What a method gave, if it is an array of this type with this many rows and axes."""
+    """A method's result, if it is an array of this type with this many rows and axes."""
     there = isinstance(given, np.ndarray)
     if there and given.dtype == dtype and given.ndim == axes and len(given) == rows:
         return given  # type: ignore[no-any-return]
@@ -71,7 +71,7 @@ def recomputed(task: Task, rows: pa.Table) -> NDArray[np.uint64]:
 
 
 def are_held_out(prints: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Which rows are held out, by their fingerprints or problem keys, bool `(rows,)`."""
+    """A mask of held-out rows, by their fingerprints or problem keys, bool `(rows,)`."""
     held_out: NDArray[np.bool_] = np.equal(prints & PROBLEM_BITS, 0)
     return held_out
 
@@ -79,7 +79,7 @@ def are_held_out(prints: NDArray[np.uint64]) -> NDArray[np.bool_]:
 def may_have(
     task: Task, split: Split, bucket: int, prints: NDArray[np.uint64]
 ) -> NDArray[np.bool_]:
-    """Which rows of a bucket a split may have, by their fingerprints, bool `(rows,)`.
+    """A mask of the rows of a bucket that a split may have, by fingerprint, bool `(rows,)`.
 
     Evaluation splits may have the rows that are held out, other splits the rest. Splits of the same
     kind that share a bucket divide its rows among themselves by the other bits.

@@ -203,7 +203,7 @@ class ClassLabel(Column):
 
     @property
     def _counted(self) -> bool:
-        """Whether the names are 0, 1, 2 and so on."""
+        """True if the names are 0, 1, 2 and so on."""
         return all(name == str(index) for index, name in enumerate(self.names))
 
     def from_solver(self, answer: Any) -> int | None:

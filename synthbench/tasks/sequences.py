@@ -152,7 +152,7 @@ class Sequence(Text):
         return None if given is None else text
 
     def measure(self, label: Any, answer: Any) -> dict[str, float]:
-        """Whether all tokens that are asked are right, and the share of them that are.
+        """Metrics: all asked tokens are right, and the share of them that are.
 
         A position that only one of the two has counts as wrong.
         """

@@ -42,7 +42,7 @@ def task_spec(task: Task) -> str:
 
 
 def _are(task: Task, given: Any) -> bool:
-    """Whether these are the task's parameters."""
+    """True if these are the task's parameters."""
     return bool(task.parameters == task.parameters_type.make(given))
 
 

@@ -161,7 +161,7 @@ class Task(abc.ABC):
 
     @property
     def instruction(self) -> str:
-        """What a row asks, in full, for somebody who sees only its `inputs`."""
+        """The rule of a row, in full, for a reader who sees only its `inputs`."""
         return self.summary
 
     @property

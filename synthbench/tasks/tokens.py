@@ -77,7 +77,7 @@ class Vocabulary:
         return list_array(characters, numpy_array(pc.utf8_length(texts)))
 
     def count(self, text: str) -> int:
-        """How many words or characters a text has."""
+        """Number of words or characters of a text."""
         return len(text.split(self.separator) if self.separator else text)
 
     def number(self, words: pa.Array) -> NDArray[np.integer[Any]]:

@@ -130,7 +130,7 @@ def _worked(task: Task, row: Mapping[str, Any]) -> tuple[list[str], Any]:
 
 
 def _is_right(task: Task, row: Mapping[str, Any], answer: Any) -> bool:
-    """Whether an answer is right by the row's label, which may be anything."""
+    """True if an answer is right by the row's label, which may be anything."""
     try:
         return task.score(row, answer) == 1
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError):

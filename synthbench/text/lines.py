@@ -65,7 +65,7 @@ _TURNING = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 
 
 def is_one_line(text: str) -> bool:
-    """Whether a text is one line without control characters or lone surrogates.
+    """True if a text is one line without control characters or lone surrogates.
 
     Characters that turn the direction of the text behind them count as control characters.
     """

@@ -54,7 +54,7 @@ class Bar:
 
     @property
     def is_shown(self) -> bool:
-        """Whether the bar is shown."""
+        """True if the bar is shown."""
         return self._progress is not None
 
     def update(self, done: int = 1, now: str | None = None) -> None:
@@ -154,7 +154,7 @@ def _drawing() -> Iterator[Progress]:
 
 
 def on_terminal() -> bool:
-    """Whether standard error is a terminal on which a bar can be drawn."""
+    """True if standard error is a terminal on which a bar can be drawn."""
     stream = _standard_error()
     is_terminal = stream is not None and hasattr(stream, "isatty") and stream.isatty()
     return is_terminal and os.environ.get("TERM") != "dumb"

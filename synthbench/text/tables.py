@@ -175,6 +175,6 @@ def render(*parts: Any, colors: bool = False) -> str:
 
 
 def takes_colors(stream: TextIO) -> bool:
-    """Whether a stream is a terminal on which colours are wanted."""
+    """True if a stream is a terminal on which colours are wanted."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return stream.isatty() and not plain

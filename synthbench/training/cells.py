@@ -1,4 +1,4 @@
-"""How tables show the figures of models."""
+"""Cells of tables with figures of models."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def heading(measure: Mapping[str, Any]) -> str:
 
 
 def fit_cell(model: Mapping[str, Any]) -> str:
-    """How well a model's runs have learned their training rows; empty if they learned nothing."""
+    """The fit of a model's runs to their training rows. Empty if they learned nothing."""
     return ", ".join(fit_words(model))
 
 
@@ -81,7 +81,7 @@ def headings(measure: Mapping[str, Any], comparison: Mapping[str, Any]) -> list[
 
 
 def of_one_run(figure: Mapping[str, Any]) -> bool:
-    """Whether a single run has this figure, so that nothing is known of its spread."""
+    """True if a single run has this figure, so that nothing is known of its spread."""
     return sum(value is not None for value in figure["values"]) == 1
 
 

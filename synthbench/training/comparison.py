@@ -202,7 +202,7 @@ def comparison_table(comparison: Json) -> Group:
 
 
 def _names(comparison: Json) -> list[str]:
-    """What names a line: its model and, if there are several variants, its variant."""
+    """The names of a line: its model and, if there are several variants, its variant."""
     several = len({model["variant"] for model in comparison["models"]}) > 1
     return ["model", "variant"] if several else ["model"]
 
@@ -215,7 +215,7 @@ def _seconds(model: Json) -> str:
 
 
 def _notes(comparison: Json) -> list[str]:
-    """How the figures were measured."""
+    """Notes on how the figures were measured."""
     seeds = comparison["seeds"]
     of_seeds = "one seed" if seeds == 1 else f"mean and standard deviation of {seeds} seeds"
     notes = [

@@ -71,7 +71,7 @@ class RunDirectory:
             self.output.check_same("run", begun, command)
 
     def holds(self, command: dict[str, Any]) -> bool:
-        """Whether a run of this command is here, and all that it has written can be read."""
+        """True if a run of this command is here, and all that it has written can be read."""
         import torch
 
         if not (self.path / RUN).is_file():

@@ -81,7 +81,7 @@ class FreshModel:
         self._built = model.to(_ONE_THREAD.device), random
 
     def _check_parts(self, model: nn.Module) -> None:
-        """Whether the model has the parts that the recipe speaks of."""
+        """Refuses a model without the parts that the recipe names."""
         recipe, parts = self.recipe, {type(part) for part in model.modules()}
         for asked, part, lacks in (
             (recipe.heat is not None, Attention, "heat: model {} has no temperature"),
@@ -92,7 +92,7 @@ class FreshModel:
                 raise ParameterError(f"Recipe {lacks.format(repr(recipe.model))}.")
 
     def _try(self, model: nn.Module, rows: Rows) -> None:
-        """Whether the model can read, predict and learn."""
+        """Refuses a model that cannot read, predict and learn."""
         before = _shapes(model)
         read_longest(model, rows)
         for name, shape in _shapes(model).items():

@@ -139,7 +139,7 @@ class Loop:
         return self.best.parameters if self.best else self.model.state_dict()
 
     def _ends_part(self, count: int) -> bool:
-        """Whether one of `count` equal parts of the run ends at this step."""
+        """True if one of `count` equal parts of the run ends at this step."""
         steps = self.recipe.steps
         return self.step * count // steps > (self.step - 1) * count // steps
 
@@ -350,7 +350,7 @@ class _Seen:
         self._count = state["count"]
 
     def is_due(self) -> bool:
-        """Whether the last batch was shown half a second ago, and so may be shown again."""
+        """True if the last batch was shown half a second ago, and so may be shown again."""
         return time.monotonic() - self._shown >= 0.5
 
     def words(self, metric: str) -> str:

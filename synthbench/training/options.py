@@ -65,7 +65,7 @@ def check_names(**names: tuple[str, tuple[str, ...]]) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """How a run computes. The names are checked at once, and the device when it is needed.
+    """The computing of a run. Names are checked at once, the device when it is needed.
 
     Raises:
         UsageError: a name that no device or precision has, or a number of workers that is not

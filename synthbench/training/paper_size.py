@@ -15,7 +15,7 @@ _PROFILE = "profile `paper`"
 
 
 def data_differences(comparison: Mapping[str, Any]) -> list[str]:
-    """What differs from the paper's data: the task and numbers of rows. Empty if nothing does.
+    """Differences from the paper's data: the task and numbers of rows. Empty if there are none.
 
     A study of ours that the paper does not have is compared with the paper's main one. Also empty
     if the study is none of ours.
@@ -24,7 +24,7 @@ def data_differences(comparison: Mapping[str, Any]) -> list[str]:
 
 
 def task_differences(comparison: Mapping[str, Any]) -> list[str]:
-    """What differs from the paper's task: parameters, and whether training is on fresh rows."""
+    """Differences from the paper's task: parameters, and whether training is on fresh rows."""
     if (study := published_study(comparison)) is None:
         return []
     data, paper = comparison["data"], task_from(study.task, None, study.parameters)
@@ -62,13 +62,13 @@ def rows_differences(comparison: Mapping[str, Any]) -> list[str]:
 
 
 def other_departures(comparison: Mapping[str, Any]) -> tuple[str, ...]:
-    """What else differs from the paper than data and sizes; empty if the study is not ours."""
+    """Differences from the paper besides data and sizes. Empty if the study is not ours."""
     study = _study(comparison, comparison["profile"])
     return study.departures if study else ()
 
 
 def at_paper_size(comparison: Mapping[str, Any]) -> bool:
-    """Whether the runs have the recipes and the data of the profile `paper`."""
+    """True if the runs have the recipes and the data of the profile `paper`."""
     ours, papers = (_study(comparison, profile) for profile in (comparison["profile"], "paper"))
     same = comparison["profile"] == "paper" or (ours and papers and ours.recipes == papers.recipes)
     return bool(same) and not data_differences(comparison)

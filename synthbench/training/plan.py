@@ -1,4 +1,4 @@
-"""What is to be run: all of it is checked before anything is written, then run side by side."""
+"""Runs: checked before anything is written, then run side by side."""
 
 from __future__ import annotations
 

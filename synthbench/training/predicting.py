@@ -84,7 +84,7 @@ def training_score(
 
 
 def apply(model: Callable[..., Output], batch: Batch, record: Record | None = None) -> Output:
-    """What a model gives for a batch; only models of tokens are given positions."""
+    """The model's output for a batch. Only models of tokens are given positions."""
     if batch.positions is None:
         return model(batch.inputs, batch.lengths, record)
     return model(batch.inputs, batch.lengths, record, batch.positions)
@@ -107,7 +107,7 @@ def read_longest(model: nn.Module, rows: Rows) -> None:
 
 @torch.no_grad()
 def mixes_rows(model: nn.Module, rows: Rows, precision: float) -> bool:
-    """Whether a model's scores of a row depend on the rows beside it in a batch.
+    """True if a model's scores of a row depend on the rows beside it in a batch.
 
     `precision`: by how much scores may differ, as a share of the largest. Models that answer the
     same row differently each time are taken for random, not for mixing.

@@ -59,7 +59,7 @@ class Run:
 
     @property
     def recipe(self) -> Recipe:
-        """How the model is trained."""
+        """The recipe by which the model is trained."""
         return self.model.recipe
 
     @property
@@ -69,7 +69,7 @@ class Run:
 
     @property
     def command(self) -> dict[str, Any]:
-        """What is run, as JSON values; two runs of the same command end with the same numbers."""
+        """The run's command, as JSON values. Two runs of it end with the same numbers."""
         manifest = self.dataset.manifest
         splits = manifest.variants[self.task.variant]
         return {
@@ -241,7 +241,7 @@ def _thinned(curve: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def fits(rows: Rows, device: torch.device) -> bool:
-    """Whether rows can stay on a device: they take at most a quarter of its free memory."""
+    """True if rows can stay on a device: they take at most a quarter of its free memory."""
     if device.type != "cuda":
         return True
     size = sum(part.nbytes for part in rows.parts if part is not None)

@@ -1,4 +1,4 @@
-"""How well a model has learned its training rows: without it, no other figure means anything.
+"""The fit of a model to its training rows. Without it, other figures mean nothing.
 
 A figure on an evaluation split says something about a model only if the model has learned what it
 was taught. So every run answers rows that it was trained on, in evaluation mode. A run that has not
@@ -22,7 +22,7 @@ NOT_FITTED = "not fitted"
 
 
 def learned(score: tuple[float, float]) -> bool:
-    """Whether a model with this metric and share of its training rows has learned them."""
+    """True if a model with this metric and share of its training rows has learned them."""
     return score[1] >= LEARNED
 
 

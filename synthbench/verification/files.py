@@ -1,4 +1,4 @@
-"""What a dataset's manifest says of its tasks, and what its files hold: sums, schema, digests."""
+"""Checks of a dataset's files against its manifest: sums, schema, digests."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ class RowGroup:
 
 @dataclasses.dataclass
 class SplitFiles:
-    """What the files of a split hold.
+    """The contents of a split's files.
 
     Attributes:
         directory: the dataset directory.
@@ -195,7 +195,7 @@ class SplitFiles:
         return sum(group.rows for group in self.groups)
 
     def locate(self, row: int) -> str:
-        """Where row number `row` of the split is: the file, and its number there."""
+        """The place of row number `row` of the split: the file, and its number there."""
         file = next(one.file for one in reversed(self.groups) if one.start <= row)
         first = next(one.start for one in self.groups if one.file == file)
         return f"{file} row {row - first}"

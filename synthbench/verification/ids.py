@@ -1,4 +1,4 @@
-"""What the ids of a variant's rows prove: no row comes twice, and none is in a wrong split."""
+"""Proofs from the ids of a variant's rows: no row twice, and no row in a wrong split."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _repeated(splits: Sequence[SplitFiles], prints: Sequence[NDArray[np.uint64]]
 
 
 def _where(splits: Sequence[SplitFiles], row: int) -> str:
-    """Where row number `row` of the variant is."""
+    """The place of row number `row` of the variant."""
     for files in splits:
         if row < files.rows:
             return files.locate(row)

@@ -126,7 +126,7 @@ def _first_difference(files: SplitFiles, first: int, made: pa.Table) -> str:
     there = files.read(first, made.num_rows)
 
     def differ(rows: int) -> bool:
-        """Whether the first `rows` rows differ."""
+        """True if the first `rows` rows differ."""
         return _digest(there.slice(0, rows), features) != _digest(made.slice(0, rows), features)
 
     row = bisect.bisect_left(range(1, made.num_rows + 1), True, key=differ)

@@ -51,7 +51,7 @@ _BY_MAKING_AGAIN = "seed, parameters, balance and order of rows"
 
 @dataclasses.dataclass(frozen=True)
 class VerificationReport:
-    """What `verify` found.
+    """The result of `verify`.
 
     Attributes:
         path: the dataset directory.
@@ -70,12 +70,12 @@ class VerificationReport:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is wrong."""
+        """True if nothing is wrong."""
         return not self.failures
 
     @property
     def made_again(self) -> bool:
-        """Whether every split was made again, entirely or up to the first row that differs."""
+        """True if every split was made again, entirely or up to the first row that differs."""
         return not self.not_proved
 
     def to_dict(self) -> dict[str, Any]:
@@ -206,7 +206,7 @@ def verify(
 
 
 def _why_other_rows(made_by: str) -> str | None:
-    """What is not proved because another version may have made other rows; None if ours does."""
+    """The limit of the proof if another version may have made other rows. None if ours did."""
     made, since, ours = release(made_by), release(ROWS_SINCE), release(__version__)
     trusted = f"ids, {_BY_MAKING_AGAIN}: made by synthbench {made_by}"
     if made and since and made < since:
@@ -220,7 +220,7 @@ def _why_other_rows(made_by: str) -> str | None:
 
 
 def _why_not_again(tasks: Iterable[Task], fast: bool, with_sources: bool) -> str | None:
-    """What is not proved because the dataset is not made again, and why; None if it is."""
+    """The limit of the proof if the dataset is not made again, and why. None if it is."""
     if fast:
         return f"{_BY_MAKING_AGAIN}: not made again (--fast)."
     sourced = [task for task in tasks if isinstance(task, ImageTask)]

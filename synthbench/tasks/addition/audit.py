@@ -1,4 +1,4 @@
-"""What `audit` looks for in addition: answers without carries, and answers from one number."""
+"""Audit of addition: answers without carries, and answers from one number."""
 
 from __future__ import annotations
 

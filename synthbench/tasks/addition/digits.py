@@ -41,12 +41,12 @@ def every_number(places: int) -> Digits:
 
 
 def how_many(places: int) -> int:
-    """How many numbers of so many digits there are."""
+    """Number of numbers with so many digits."""
     return 10 if places == 1 else 9 * 10 ** (places - 1)
 
 
 def lengths(numbers: Digits) -> NDArray[np.int64]:
-    """How many digits numbers have without zeros in front, `(rows,)`; 0 has one."""
+    """Number of digits without leading zeros, `(rows,)`. The number 0 has one digit."""
     count = np.ones(len(numbers), np.int64)
     for place in range(1, numbers.shape[1]):
         np.copyto(count, place + 1, where=numbers[:, place] > 0)
@@ -102,7 +102,7 @@ class _Place:
 
 
 class _Shape:
-    """How the digits of two numbers are drawn at the places that both have.
+    """The law of two numbers' digits at the places that both have.
 
     Attributes:
         places: these places, the least significant first.
@@ -172,7 +172,7 @@ def product_digits(a: Digits, b: Digits) -> Digits:
 
 
 def carries(a: Digits, b: Digits) -> NDArray[np.int64]:
-    """How many places of each sum carry, int64 `(rows,)`."""
+    """Number of places of each sum that carry, int64 `(rows,)`."""
     # Every carry takes 10 from one place and adds 1 to the next.
     lost = a.sum(axis=1) + b.sum(axis=1) - sum_digits(a, b).sum(axis=1)
     count: NDArray[np.int64] = lost // 9

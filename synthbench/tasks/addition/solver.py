@@ -30,7 +30,7 @@ def read_numbers(variant: str, zero_padding: bool, text: str) -> tuple[str, str]
 
 
 def _are_written_right(variant: str, zero_padding: bool, numbers: list[str]) -> bool:
-    """Whether numbers have the zeros in front that they should have, and no more."""
+    """True if numbers have the zeros in front that they should have, and no more."""
     if max(map(len, numbers)) > LONGEST:
         return False
     shortest = [str(int(number)) for number in numbers]

@@ -59,7 +59,7 @@ _HALF = np.uint64(32)
 
 @dataclasses.dataclass(frozen=True)
 class AdditionParameters(Parameters):
-    """What can be set."""
+    """Parameters of the task."""
 
     train_digits: int = parameter(
         10, "numbers of train and iid have 1 to so many digits", least=1, most=solver.LONGEST
@@ -311,7 +311,7 @@ def _pairs(places: Iterable[int]) -> tuple[int, ...]:
 
 
 def _before_digits(words: Sequence[str], end: int) -> int:
-    """Where the digits begin that end here."""
+    """The beginning of the digits that end here."""
     while end and words[end - 1].isdigit():
         end -= 1
     return end

@@ -1,4 +1,4 @@
-"""What `audit` looks for in strings: answers by a simpler rule, and the same problem twice."""
+"""Audit of strings: answers by a simpler rule, and the same problem twice."""
 
 from __future__ import annotations
 

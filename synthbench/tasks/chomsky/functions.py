@@ -1,4 +1,4 @@
-"""What the fifteen variants have in common: a function from strings to strings.
+"""The base of the fifteen variants: a function from strings to strings.
 
 Strings of one length are an array `(rows, length)` of numbers from 0, the places of their symbols
 among the function's `symbols`. Answers `(rows,)` or `(rows, tokens)` are places among its
@@ -57,7 +57,7 @@ class StringFunction(abc.ABC):
         """The answers to strings."""
 
     def shapes(self, length: int) -> tuple[Strings, Strings]:
-        """Which symbols may stand where: the first one, and how many, each `(shapes, length)`."""
+        """The first symbol and the number of symbols at each place, each `(shapes, length)`."""
         return np.zeros((1, length), int), np.full((1, length), len(self.symbols))
 
     def draw(self, draws: Draws, n: int, length: int) -> Strings:

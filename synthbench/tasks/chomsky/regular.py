@@ -8,7 +8,7 @@ from synthbench.tasks.chomsky.functions import DIGITS, StringFunction, Strings
 
 
 class EvenPairs(StringFunction):
-    """Whether the number of the pairs 01 and 10 is even. It is if both ends are the same."""
+    """The parity of the number of pairs 01 and 10. It is even if both ends are the same."""
 
     asked = "0 if the number of places where a digit is followed by a different one is even, else 1"
     is_digit = True
@@ -54,7 +54,7 @@ class ModularArithmeticSimple(StringFunction):
 
 
 class ParityCheck(StringFunction):
-    """Whether the number of ones is even."""
+    """The parity of the number of 1s."""
 
     asked = "0 if the number of 1s is even, else 1"
     is_digit = True

@@ -53,7 +53,7 @@ SYMBOLS = (*"01234+-*()x=?#", "pop", "push0", "push1", "plus", "times")
 
 @dataclasses.dataclass(frozen=True)
 class ChomskyParameters(Parameters):
-    """What can be set; the defaults are the paper's."""
+    """Parameters. The defaults are the paper's."""
 
     train_lengths: tuple[int, ...] = parameter(
         tuple(range(1, 41)), "lengths of train and iid, in symbols", least=1, most=1000
@@ -188,5 +188,5 @@ class Chomsky(TextTask):
         return np.array(numbers, np.uint8).take(block["tokens"])
 
     def problem(self, block: Block) -> NDArray[np.uint64] | None:
-        """What is held out together: see `StringFunction.problem`."""
+        """The key of rows that are held out together. See `StringFunction.problem`."""
         return self.function.problem(block["tokens"])

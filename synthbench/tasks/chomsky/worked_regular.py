@@ -29,7 +29,7 @@ _CHANGES, _ONES = "changes", "1s"
 
 
 def _write_counted(things: str, symbols: list[str], counted: list[bool]) -> Iterator[str]:
-    """How many things there are so far, at each symbol, and whether their number is even."""
+    """A running count of things at each symbol, and its parity."""
     yield _NOTHING(things)
     number = 0
     for symbol, counts in zip(symbols, counted, strict=True):

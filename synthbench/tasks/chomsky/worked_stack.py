@@ -105,7 +105,7 @@ def _write_brackets(x: list[str], answer: list[str], program: bool) -> Iterator[
 
 
 def _reduced(x: str) -> tuple[str, list[str]]:
-    """What is left when all operations on numbers are done, and the steps of doing them.
+    """The rest after all operations on numbers, and the steps of doing them.
 
     An automaton with a stack: a bracket that closes takes its operation from the stack.
     """
@@ -144,7 +144,7 @@ def _replay_brackets(x: list[str], steps: Iterator[str], program: bool) -> list[
 
 
 def _rewritten(x: str, steps: Iterator[str]) -> tuple[str, str | None]:
-    """What is left when each step has replaced an operation by its value; and the step behind."""
+    """The rest after each step has replaced an operation by its value, and the step behind."""
     left = Rewriting(x)
     for step in steps:
         if not step.startswith("("):

@@ -1,4 +1,4 @@
-"""What `audit` looks for in clusters: an answer in which all points are in one place."""
+"""Audit of clusters: an answer in which all points are in one place."""
 
 from __future__ import annotations
 

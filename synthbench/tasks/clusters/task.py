@@ -38,7 +38,7 @@ MOST_POINTS = 10_000
 
 @dataclasses.dataclass(frozen=True)
 class ClustersParameters(Parameters):
-    """What can be set; the defaults are the paper's."""
+    """Parameters. The defaults are the paper's."""
 
     variance: float = parameter(
         0.1, "variance of a point's place in each direction", least=1e-4, most=1.0
@@ -189,7 +189,7 @@ class Clusters(Task):
         return read_numbers(prediction, (len(row["points"]), self.parameters.dimension))
 
     def measure(self, row: Mapping[str, Any], answer: Any) -> dict[str, float]:
-        """How far apart the centres of the moved clusters are, and whether these are still two.
+        """The distance between the centres of the moved clusters, and whether these are still two.
 
         They are two if every moved point is nearer to the centre of its own cluster than to the
         other one, and the distance of the centres exceeds the larger width of the row's own

@@ -1,4 +1,4 @@
-"""What `audit` looks for in composites: labels that follow from some of the four pictures.
+"""Audit of composites: labels that follow from some of the four pictures.
 
 These shortcuts are told what the pictures show, so they are upper bounds for models that see only
 the pixels of the same pictures.
@@ -82,7 +82,7 @@ def answers(task: Composites, columns: Columns) -> NDArray[np.int64]:
 
 
 def compared(task: Composites, columns: Columns) -> NDArray[np.int64]:
-    """What the rule compares of the two indicators, int64 `(rows, 2)`."""
+    """The two values of the indicators that the rule compares, int64 `(rows, 2)`."""
     block = task.parse(columns)
     quadrants = task.parts.find(block["kind"])
     if task.design.compared == "column":

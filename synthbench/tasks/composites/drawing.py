@@ -81,7 +81,7 @@ def _describe(task: Composites, row: Mapping[str, Any], index: int) -> str:
 
 
 def _verdict(task: Composites, row: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Which case holds, which quadrant decides, and what the answer is."""
+    """The case that holds, the quadrant that decides, and the answer."""
     second_case = not row["outcome"]
     answer = task.answers[second_case][row["label"]]
     return task.design.outcomes[second_case], QUADRANTS[row["selected"]], answer

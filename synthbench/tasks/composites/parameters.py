@@ -15,7 +15,7 @@ _SOURCES = ("indicator_source", "target_source", "digit_source")
 
 @dataclasses.dataclass(frozen=True)
 class CompositesParameters(Parameters):
-    """What can be set; the defaults are the paper's."""
+    """Parameters. The defaults are the paper's."""
 
     p_first: float = parameter(0.5, "how often the rule's first case holds")
     noise: float = parameter(

@@ -30,7 +30,7 @@ _COLOR_VALUES = np.array(list(COLORS.values()), np.float64)
 
 @dataclass(frozen=True)
 class Parts:
-    """What the parts of a variant's rows are drawn from.
+    """The pools from which the parts of a variant's rows are drawn.
 
     Attributes:
         design: the variant's design.
@@ -166,7 +166,7 @@ class Parts:
         return np.column_stack([indicators, *targets])
 
     def fit(self, kind: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """Whether the variant has rows with quadrants of these kinds, bool `(rows,)`."""
+        """A mask of the quadrants' kinds that the variant has, bool `(rows,)`."""
         codes = self._kind_codes
         if self.design.layout == "fixed":
             fixed: NDArray[np.bool_] = (kind[:, FIXED_QUADRANTS] == codes).all(axis=1)

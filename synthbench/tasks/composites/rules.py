@@ -38,7 +38,7 @@ TEN_COLORS = tuple(COLORS)[:10]
 
 @dataclass(frozen=True)
 class Design:
-    """What a variant's rows are made of.
+    """The design of a variant's rows.
 
     Attributes:
         indicators: the kind of source of both indicators, `empty` for no indicators.

@@ -1,4 +1,4 @@
-"""What `audit` looks for in copying: answers from symbols of the row that were not asked."""
+"""Audit of copying: answers from symbols of the row that were not asked."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _guess(task: Copying, name: str, text: str, guess: Guess) -> Shortcut:
 
 
 def _questions(variant: str, words: Sequence[str]) -> int:
-    """How many of the last tokens ask."""
+    """Number of tokens at the end that ask."""
     if variant == "selective":
         return words.count(COPY)
     return 1 + words[len(words) - 1 - words[::-1].index(COPY) :].count(BLANK)
@@ -66,7 +66,7 @@ def _first(symbols: list[str], count: int) -> list[str]:
 
 
 def _after(text: str) -> list[str]:
-    """What follows the last symbol of the query, at its first place."""
+    """The symbols behind the last symbol of the query, at its first place."""
     words = text.split()
     mark = words.index(COPY)
     count = _questions("ngram", words)

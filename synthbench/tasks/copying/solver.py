@@ -39,7 +39,7 @@ def _selective(words: Sequence[str]) -> list[str] | None:
 
 
 def _induction(words: Sequence[str]) -> list[str] | None:
-    """What follows the first mark, as much as the row has tokens from the second on."""
+    """The tokens behind the first mark, as many as the row has from the second on."""
     context, *others = _split(words)
     if len(others) != 2:
         return None
@@ -51,7 +51,7 @@ def _induction(words: Sequence[str]) -> list[str] | None:
 
 
 def _ngram(words: Sequence[str]) -> list[str] | None:
-    """What follows the query, as much as there are blanks behind it and one more."""
+    """The tokens behind the query, as many as there are blanks behind it and one more."""
     context, *others = _split(words)
     if len(others) != 1 or not _are_symbols(context):
         return None

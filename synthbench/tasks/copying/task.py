@@ -45,7 +45,7 @@ _BLOCK_TOKENS = 1 << 18
 
 @dataclasses.dataclass(frozen=True)
 class CopyingParameters(Parameters):
-    """What can be set."""
+    """Parameters of the task."""
 
     symbols: int = parameter(16, "different symbols", least=4, most=1024)
     length: int = parameter(

@@ -1,4 +1,4 @@
-"""What `audit` looks for in ctl: labels that follow from a single function or symbol."""
+"""Audit of ctl: labels that follow from a single function or symbol."""
 
 from __future__ import annotations
 

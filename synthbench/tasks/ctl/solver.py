@@ -30,7 +30,7 @@ class TableSolver:
 
     @property
     def form(self) -> str:
-        """What a row looks like, for errors."""
+        """The form of a row, for errors."""
         words = [self._symbols[-1], next(iter(self.tables))]
         example = " ".join(words if self._variant == "forward" else reversed(words))
         return f"a symbol and 1 to {LONGEST} functions, such as {example!r}"

@@ -42,7 +42,7 @@ MOST_NAMES = 1024
 
 @dataclasses.dataclass(frozen=True)
 class TableLookupParameters(Parameters):
-    """What can be set; the defaults are the paper's."""
+    """Parameters. The defaults are the paper's."""
 
     symbols: int = parameter(
         8, "number of symbols, named by binary strings of equal length", least=2, most=MOST_NAMES

@@ -1,4 +1,4 @@
-"""What `audit` looks for in grids of colours: answers that count nothing or only a part."""
+"""Audit of grids of colours: answers that count nothing or only a part."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ LARGEST_LIMIT = 100 * LARGEST_SIZE**2
 
 @dataclasses.dataclass(frozen=True)
 class GridCountParameters(Parameters):
-    """What can be set; the defaults are the paper's."""
+    """Parameters. The defaults are the paper's."""
 
     fill: float = parameter(0.8, "probability that a cell is coloured", least=0.0, most=1.0)
     colored_limit: int = parameter(
@@ -152,13 +152,13 @@ class GridCount(Task):
         return self._rows_of(1 << 23, 131_072)
 
     def _rows_of(self, cells: int, most: int) -> int:
-        """How many of the largest grids have this many cells in all; at most `most`."""
+        """Number of the largest grids with this many cells in all, at most `most`."""
         largest = max(self.parameters.train_sizes + self.parameters.test_sizes)
         return int(min(most, cells // largest**2))
 
     @functools.cached_property
     def _edges(self) -> list[int]:
-        """Where the colours 0 to 8 end among the 32-bit integers; the rest is colour 9."""
+        """The ends of the colours 0 to 8 among the 32-bit integers. The rest is colour 9."""
         fill = self.parameters.fill
         return [int(threshold(1.0 - fill + fill * (color / 9))) for color in COLORS[:-1]]
 
@@ -170,7 +170,7 @@ class GridCount(Task):
         return np.flatnonzero(drawn)
 
     def _colored_numbers(self, cells: int) -> range:
-        """How many cells may be coloured in a grid of `cells` cells."""
+        """The possible numbers of coloured cells in a grid of `cells` cells."""
         limit = self.parameters.colored_limit
         most = cells if self._possible[-1] else 0
         fewest = 0 if self._edges[0] else most

@@ -1,4 +1,4 @@
-"""What `audit` looks for in identity: an answer that ignores the row."""
+"""Audit of identity: an answer that ignores the row."""
 
 from __future__ import annotations
 

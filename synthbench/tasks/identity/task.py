@@ -31,7 +31,7 @@ MANTISSA_BITS = 24
 
 @dataclasses.dataclass(frozen=True)
 class IdentityParameters(Parameters):
-    """What can be set; the defaults are the paper's."""
+    """Parameters. The defaults are the paper's."""
 
     dims: int = parameter(5, "numbers of a row", least=1, most=100)
     train_range: float = parameter(

@@ -91,7 +91,7 @@ def load(spec: str, where: SourceDirs = DEFAULT_DIRS) -> Source:
 
 
 def is_here(spec: str, where: SourceDirs = DEFAULT_DIRS) -> bool:
-    """Whether `load` finds a source's files, even if they are broken."""
+    """True if `load` finds a source's files, even if they are broken."""
     try:
         load(spec, where)
     except UsageError:

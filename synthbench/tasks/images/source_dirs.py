@@ -26,7 +26,7 @@ SourceDir = str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Mapping[
 
 @dataclasses.dataclass(frozen=True)
 class SourceDirs:
-    """Where the source images of a task are searched for.
+    """The directories that are searched for a task's source images.
 
     Attributes:
         directories: the directories to search, in order. If empty, the one that `SYNTHBENCH_DATA`

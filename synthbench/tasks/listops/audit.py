@@ -1,4 +1,4 @@
-"""What `audit` looks for in listops."""
+"""Audit of listops."""
 
 from __future__ import annotations
 

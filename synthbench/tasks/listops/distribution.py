@@ -33,7 +33,7 @@ _ABSENT = np.uint16(0xFFFF)  # ranks behind every argument
 
 @dataclasses.dataclass(frozen=True)
 class ListOpsDistribution(KeyDistribution):
-    """How value and dependency depth of an operator follow from its arguments.
+    """The law of an operator's value and dependency depth, given its arguments.
 
     Attributes:
         operators: names of the grammar's operators, by their numbers.

@@ -1,4 +1,4 @@
-"""What `audit` looks for in modular arithmetic: exchanged numbers, and answers from one of them."""
+"""Audit of modular arithmetic: exchanged numbers, and answers from one of them."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ _EQUATIONS = {
 
 @dataclasses.dataclass(frozen=True)
 class ModularArithmeticParameters(Parameters):
-    """What can be set; the defaults are the paper's."""
+    """Parameters. The defaults are the paper's."""
 
     modulus: int = parameter(
         97, "numbers go from 0 to modulus - 1; a prime number for divide", least=7, most=1000
@@ -160,7 +160,7 @@ class ModularArithmetic(TextTask):
 
     @property
     def commutes(self) -> bool:
-        """Whether a and b may be exchanged without a change of the answer."""
+        """True if a and b may be exchanged without a change of the answer."""
         return _EQUATIONS[self.variant][1]
 
     @property

@@ -1,4 +1,4 @@
-"""What `audit` looks for in mqar: answers that do not look at the key that is asked."""
+"""Audit of mqar: answers that do not look at the key that is asked."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def audit_spec(task: AssociativeRecall) -> AuditSpec:
         return fixed(name, text, lambda columns: [*map(answer, columns["text"].to_pylist())])
 
     def slots(columns: Columns) -> list[int]:
-        """Where keys are asked, in slots of two places from the end of the pairs."""
+        """Places where keys are asked, in slots of two places from the end of the pairs."""
         rows = map(task.read, columns["text"].to_pylist())
         return [
             place // 2 for pairs, rest in rows for place, word in enumerate(rest) if word in pairs

@@ -40,7 +40,7 @@ Repeated = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
 
 @dataclasses.dataclass(frozen=True)
 class RecallParameters(Parameters):
-    """What can be set; the defaults are the smallest size of the paper's figure 2."""
+    """Parameters. The defaults are the smallest size of the paper's figure 2."""
 
     vocabulary: int = parameter(
         8192, "different tokens: values one half, keys and blank the other", least=16, most=16384

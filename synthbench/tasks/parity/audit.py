@@ -1,4 +1,4 @@
-"""What `audit` looks for in parity: what some of the four numbers tell about the label."""
+"""Audit of parity: guesses of the label from some of the four numbers."""
 
 from __future__ import annotations
 

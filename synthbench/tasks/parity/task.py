@@ -32,7 +32,7 @@ from synthbench.tasks.row_ids import are_held_out
 
 @dataclasses.dataclass(frozen=True)
 class ParityParameters(Parameters):
-    """What can be set; the default is the paper's."""
+    """Parameters. The default is the paper's."""
 
     # With two values, none of the sixteen equations would be held out.
     n_values: int = parameter(
@@ -127,7 +127,7 @@ class Parity(TextTask):
         return {"label": self.solve(row["text"]), **dict(zip("abcd", numbers, strict=True))}
 
     def probe_targets(self, row: Mapping[str, Any]) -> dict[str, int]:
-        """Whether a and b are odd, the answer to task 1, c and d, and the label."""
+        """The parities of a and b, the answer to task 1, c and d, and the label."""
         a, b = row["a"], row["b"]
         asked = {"a is odd": a % 2, "b is odd": b % 2, "outcome": int(asks_for_c(a, b))}
         return asked | {name: row[name] for name in ("c", "d", "label")}

@@ -1,4 +1,4 @@
-"""What `audit` looks for in state tracking: products from few elements, or from elements unordered.
+"""Audit of state tracking: products from few elements, or from elements unordered.
 
 All shortcuts answer at each place; `position_accuracy` shows how many places they get right.
 """

@@ -41,7 +41,7 @@ class Group:
 
     @property
     def commutes(self) -> bool:
-        """Whether x * y = y * x for all elements."""
+        """True if x * y = y * x for all elements."""
         return bool((self.products == self.products.T).all())
 
 
@@ -92,7 +92,7 @@ def _factor(name: str) -> Group:
 
 
 def _keeps_neighbours(permutation: tuple[int, ...]) -> bool:
-    """Whether neighbouring corners of a polygon stay neighbours."""
+    """True if neighbouring corners of a polygon stay neighbours."""
     corners = len(permutation)
     steps = zip(permutation, (*permutation[1:], permutation[0]), strict=True)
     return all((after - before) % corners in (1, corners - 1) for before, after in steps)

@@ -57,7 +57,7 @@ def _product_in_factor(factor: str, x: str, y: str) -> str:
 
 @_remembered
 def is_element(group: Group, word: str) -> bool:
-    """Whether a word is an element of the group."""
+    """True if a word is an element of the group."""
     if isinstance(group, tuple):
         return word in map(str, range(len(group)))
     factors, parts = group.partition("-")[0].split("x"), word.split(":")
@@ -66,7 +66,7 @@ def is_element(group: Group, word: str) -> bool:
 
 @_remembered
 def is_symbol(group: Group, word: str) -> bool:
-    """Whether a row may have the word: of some groups rows have some elements alone."""
+    """True if a row may have the word: of some groups rows have some elements alone."""
     if group == "A5-generators":
         return word in ("23451", "21435")
     if group == "S5-swaps":
@@ -90,7 +90,7 @@ def _is_in_factor(factor: str, part: str) -> bool:
 
 
 def _is_even(permutation: str) -> bool:
-    """Whether points and cycles are both even or both odd in number."""
+    """True if points and cycles are both even or both odd in number."""
     left, cycles = set(permutation), 0
     while left:
         point, cycles = min(left), cycles + 1

@@ -50,7 +50,7 @@ _OWN = "own"
 
 @dataclasses.dataclass(frozen=True)
 class StateTrackingParameters(Parameters):
-    """What can be set."""
+    """Parameters of the task."""
 
     train_lengths: tuple[int, ...] = parameter(
         tuple(range(1, 33)), "buckets of train and, from 4 on, of iid",

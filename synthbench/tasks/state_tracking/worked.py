@@ -40,7 +40,7 @@ def write_steps(task: StateTracking, question: str) -> Iterator[str]:
 
 
 def _work(factor: str, x: str, y: str, z: str) -> str:
-    """How the product of two elements of one factor of the group comes about."""
+    """The work behind a product of two elements of one factor of the group."""
     if factor[0] == "Z":
         return _SUM(x, y, int(x) + int(y), z, factor[1:])
     if factor[0] == "H":

@@ -1,4 +1,4 @@
-"""What `audit` looks for in rows that are trees of operators over digits.
+"""Audit of rows that are trees of operators over digits.
 
 The shortcuts look at a part of a tree: its root alone, its longest argument alone, its upper
 levels alone.
@@ -21,7 +21,7 @@ NOTHING = -1
 
 
 class Look(NamedTuple):
-    """What shortcuts look at in a tree.
+    """The features of a tree that shortcuts read.
 
     Attributes:
         root: the number of the root's operator.
@@ -110,7 +110,7 @@ class _Trees:
         self._look = cached(lambda text: look(task, self.deepest, self._read(text)))
 
     def looks(self, columns: Columns) -> list[Look]:
-        """What shortcuts look at in each row."""
+        """The features of each row that shortcuts read."""
         return [self._look(text) for text in columns["text"].to_pylist()]
 
     def operators(self, columns: Columns) -> Iterator[Expression]:
@@ -125,7 +125,7 @@ class _Trees:
 
 
 def look(task: ExpressionTask, deepest: int, tree: Expression) -> Look:
-    """What shortcuts look at in one row's tree, with cuts below 1 to `deepest - 1` levels."""
+    """The features of one row's tree, with cuts below 1 to `deepest - 1` levels."""
     return Look(
         root=task.parameters.operators.index(tree.symbol),
         longest=max(tree.arguments, key=_tokens).value,

@@ -27,7 +27,7 @@ DEPTH_MASK = (1 << DEPTH_BITS) - 1
 
 @dataclasses.dataclass(frozen=True)
 class KeyDistribution(abc.ABC):
-    """How the key of an operator follows from the keys of its arguments.
+    """The law of an operator's key, given the keys of its arguments.
 
     Instances can be hashed. Tables are cached by instance.
 

@@ -65,7 +65,7 @@ class Grammar:
 
     @functools.lru_cache(maxsize=1024)  # noqa: B019 - a grammar is a value, and few are ever made
     def count(self, depth: int) -> int:
-        """How many different trees have exactly this depth, within the length limit."""
+        """Number of different trees with exactly this depth, within the length limit."""
         lengths = self.max_length + 1
         # Trees of depth 1 to 1, 2, 3 ..., by length; Python's integers have no limit.
         trees = shallower = np.zeros(lengths, object)
@@ -141,7 +141,7 @@ class Level(NamedTuple):
 
     @property
     def first(self) -> NDArray[np.int64]:
-        """Where each operator's arguments begin in the next level, int64 `(operators,)`."""
+        """The first argument of each operator in the next level, int64 `(operators,)`."""
         return np.cumsum(self.arity, dtype=np.int64) - self.arity
 
     def sums(self, below: NDArray[Number]) -> NDArray[Number]:
@@ -172,7 +172,7 @@ class Forest:
 
     @property
     def trees(self) -> int:
-        """How many trees there are."""
+        """Number of trees."""
         return len(self.depths)
 
     def take(self, kept: NDArray[np.bool_]) -> Forest:
@@ -252,7 +252,7 @@ class Forest:
         return keys
 
     def places(self, lengths: list[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
-        """Where `write` puts every node's first token, an array for each level."""
+        """The place of every node's first token in `write`, an array for each level."""
         places = [np.arange(self.trees, dtype=np.int64) * self.grammar.max_length]
         for level, child_lengths in zip(self.levels, lengths[1:], strict=False):
             step = child_lengths + self.grammar.separators

@@ -132,7 +132,7 @@ def _arguments_of(
 
 
 def is_too_rare(distribution: KeyDistribution, height: int, key: int) -> bool:
-    """Whether an operator with this key is too rare to be drawn in a reasonable time.
+    """True if an operator with this key is too rare to be drawn in a reasonable time.
 
     Args:
         distribution: the proposal and its keys.
@@ -244,7 +244,7 @@ def _indices(keys: NDArray[np.int16]) -> dict[int, NDArray[np.int64]]:
 def _pool_size(
     missing: dict[int, NDArray[np.int64]], chances: NDArray[np.float64], first: bool
 ) -> int:
-    """How many operators to draw so that few of the wanted keys are missing afterwards."""
+    """Number of operators to draw so that few of the wanted keys are missing afterwards."""
     most = max(len(nodes) / float(chances[key]) for key, nodes in missing.items())
     if first:  # the rarest key must not drive the size of the first pool
         wanted = sum(map(len, missing.values()))

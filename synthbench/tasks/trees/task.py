@@ -1,4 +1,4 @@
-"""What listops and arithmetic share: rows are expressions, balanced over a depth.
+"""The base of listops and arithmetic: rows are expressions, balanced over a depth.
 
 Both have the splits of NDR, section C.2: training and in-distribution rows of depth 1 to 5,
 validation of depth 6, test of depth 7 and 8, and at most 50 tokens. The paper balances nothing
@@ -96,7 +96,7 @@ class ExpressionParameters(Parameters):
 
 
 class Goal(NamedTuple):
-    """What all rows of a bucket have in common.
+    """The common properties of a bucket's rows.
 
     Attributes:
         depth: the depth that the splits are balanced over.
@@ -147,7 +147,7 @@ class ExpressionTask(TextTask):
         """Names of the values that an expression can have."""
 
     def gives(self, operator: int, label: int) -> bool:
-        """Whether `balance=label` has buckets with this root operator and label, at every depth."""
+        """True if `balance=label` has buckets with this root operator and label, at every depth."""
         return True
 
     # The rest follows.
@@ -220,7 +220,7 @@ class ExpressionTask(TextTask):
         )
 
     def goal(self, bucket: int) -> Goal:
-        """What the rows of a bucket have in common."""
+        """The common properties of the bucket's rows."""
         if self.parameters.balance == "depth":
             return Goal(bucket)
         rest, label = divmod(bucket, len(self.labels))

@@ -93,7 +93,7 @@ class Delta(nn.Module):
 
 
 def delta_rule(queries: Tensor, keys: Tensor, values: Tensor, betas: Tensor) -> Tensor:
-    """What the queries read, S_t q_t, chunk by chunk (Yang et al., section 3).
+    """The values S_t q_t that the queries read, chunk by chunk (Yang et al., section 3).
 
     With step j's update u_j = β_j (v_j - S_(j-1) k_j), S_j is S_(j-1) + u_j k_jᵀ. So within a chunk
     that starts from S, the rows u_j of U solve a triangular system,
@@ -134,6 +134,6 @@ def delta_rule(queries: Tensor, keys: Tensor, values: Tensor, betas: Tensor) -> 
 
 
 def _done(places: int, steps: int, device: torch.device) -> Tensor:
-    """Whether step j is done when place t is read, bool `(places, places · steps)`."""
+    """A mask: step j is done when place t is read, bool `(places, places · steps)`."""
     place = torch.arange(places, device=device)
     return place.repeat_interleave(steps) <= place[:, None]

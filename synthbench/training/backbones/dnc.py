@@ -41,7 +41,7 @@ def content_weights(memory: Tensor, keys: Tensor, strengths: Tensor) -> Tensor:
 
 
 def allocation_weights(usage: Tensor) -> Tensor:
-    """Where to write next: weights a that sum to at most 1, the larger the less used a cell is.
+    """Weights a of where to write next. They sum to at most 1. Less used cells weigh more.
 
     Usage u, in 0..1, and weights are `(rows, cells)`.
     """

@@ -1,4 +1,4 @@
-"""What every backbone gives."""
+"""The interface of backbones."""
 
 from __future__ import annotations
 

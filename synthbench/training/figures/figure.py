@@ -69,7 +69,7 @@ class Pass(NamedTuple):
     output: Output
 
     def mask(self, columns: int) -> Tensor | None:
-        """Which of the record's columns are real, bool `(rows, columns)`; None: all of them."""
+        """A mask of the record's real columns, bool `(rows, columns)`. None: all of them."""
         if self.batch.lengths is None:
             return None
         added = columns - self.batch.inputs.shape[1]  # begin and end
@@ -146,11 +146,11 @@ class RunView:
             yield numbers(epoch), dataclasses.replace(self, model=model)
 
     def backbone_has(self, attribute: str, value: object) -> bool:
-        """Whether the model's backbone has an attribute with this value."""
+        """True if the model's backbone has an attribute with this value."""
         return getattr(getattr(self.model, "backbone", None), attribute, None) == value
 
     def recorded(self, taken: Pass, name: str) -> list[Tensor]:
-        """What the model recorded under a name, an entry for each layer or step.
+        """The model's records of a name, an entry for each layer or step.
 
         Raises:
             Unavailable: it recorded nothing.
@@ -160,7 +160,7 @@ class RunView:
         return taken.record[name]
 
     def maps(self, name: str) -> list[Tensor]:
-        """What was `recorded` of the shown row, without the axis of rows; raises as it."""
+        """The shown row's `recorded` entries, without the axis of rows. Raises as it does."""
         return [entry[0].float() for entry in self.recorded(self.shown, name)]
 
 

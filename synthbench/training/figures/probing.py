@@ -30,7 +30,7 @@ _LABEL_WIDTH, _LEGEND_LINES = 14, 12
 
 
 class Probes(Figure):
-    """How well a linear classifier predicts each probe target from the states after each layer."""
+    """Accuracy of linear classifiers of each probe target on the states after each layer."""
 
     name = "probes"
     title = "Accuracy of linear probes after each layer"

@@ -57,7 +57,7 @@ class AttentionMaps(Figure):
 
 
 class Gates(Figure):
-    """How far each column's copy gate is open at each step, averaged over its units."""
+    """Openness of each column's copy gate at each step, averaged over its units."""
 
     name = "gates"
     title = "Copy gates of one row: steps downwards, columns across"

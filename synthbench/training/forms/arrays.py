@@ -149,7 +149,7 @@ class Points(ColumnForm):
         raise TypeError("points have no target")  # pragma: no cover
 
     def answers(self, scores: Tensor, batch: Batch) -> list[Any]:
-        """Where the points are after the last step."""
+        """The places of the points after the last step."""
         return list(scores.float().cpu().numpy())
 
 

@@ -1,4 +1,4 @@
-"""What a form is."""
+"""The interface of forms."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Form(abc.ABC):
-    """How a task's rows become tensors, and what a model makes of them.
+    """A form turns a task's rows into tensors, and a model's scores into answers.
 
     Attributes:
         reads: what a model must read: `tokens`, `images`, `grids`, `vectors` or `points`.

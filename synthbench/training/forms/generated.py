@@ -45,12 +45,12 @@ class GeneratedTokens(PlaceTokens):
         return (~wrong.any(dim=-1)).float()
 
     def _starts(self, batch: Batch) -> Tensor:
-        """Where answers begin, int64 `(rows,)`."""
+        """The beginnings of answers, int64 `(rows,)`."""
         is_separator = batch.inputs.eq(self.tokens.separator_id or 0)
         return is_separator.int().argmax(dim=-1) + 1
 
     def answers(self, scores: Tensor, batch: Batch) -> list[Any]:
-        """What follows from the right answer's tokens, each from those before it."""
+        """The tokens that follow from the right answer's tokens, each from those before it."""
         following = self.chosen(scores).roll(1, dims=-1)
         return self._read(torch.where(batch.targets != NOT_ASKED, following, batch.inputs), batch)
 

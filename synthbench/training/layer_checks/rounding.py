@@ -1,4 +1,4 @@
-"""How much of a difference between two outputs is rounding, and how much is noise."""
+"""Rounding and noise: how far two outputs of the same layer may differ."""
 
 from __future__ import annotations
 

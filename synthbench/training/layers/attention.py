@@ -126,7 +126,7 @@ class Attention(nn.Module):
 
     @property
     def is_geometric(self) -> bool:
-        """Whether each query takes the closest key that matches."""
+        """True if each query takes the closest key that matches."""
         return self.normalisation.startswith("geometric")
 
     @property
@@ -177,7 +177,7 @@ class Attention(nn.Module):
 
     @property
     def _needs_one_query(self) -> bool:
-        """Whether the weights of a query depend on no other query."""
+        """True if the weights of a query depend on no other query."""
         if self.positions is not None or self.is_geometric:
             return False
         if self.normalisation.startswith("normsoftmax"):

@@ -176,7 +176,7 @@ def registered_models() -> dict[str, str]:
 
 
 def code_of(name: str) -> str | None:
-    """What tells whether the code of a model from a file has changed; None for any other."""
+    """A digest of the code of a model from a file. None for any other model."""
     return digest(find_model(name).reference)
 
 

@@ -1,4 +1,4 @@
-"""Where in code from elsewhere something went wrong."""
+"""Locates errors in user code."""
 
 from __future__ import annotations
 

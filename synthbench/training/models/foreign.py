@@ -123,7 +123,7 @@ class ForeignModel(nn.Module):
 
 
 def _takes_lengths(model: nn.Module) -> bool:
-    """Whether a model reads lengths; if it takes anything, as compiled ones do, a part of it."""
+    """True if a model reads lengths. If it takes anything, as compiled ones do, a part of it."""
     parts = model.modules() if takes_all(model.forward) else [model]
     return any("lengths" in parameters_of(one.forward) for one in parts)
 
@@ -155,7 +155,7 @@ class ForeignMixer(nn.Module):
 
 
 def _checked_reads(layer: nn.Module) -> tuple[str, ...]:
-    """What a layer reads beside the states."""
+    """The arguments that a layer reads beside the states."""
     reads = getattr(layer, "reads", ())
     names = isinstance(reads, Collection) and not isinstance(reads, str)
     if not names or not all(name in CONTEXT for name in reads):

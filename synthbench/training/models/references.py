@@ -17,7 +17,7 @@ from synthbench.training.models.blame import blamed
 
 
 def is_reference(name: str) -> bool:
-    """Whether a name is such a reference."""
+    """True if a name is such a reference."""
     return ":" in name
 
 

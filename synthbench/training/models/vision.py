@@ -43,7 +43,7 @@ class ViTBlock(nn.Module):
         return states + self._drop(self.feedforward(self.norm_feedforward(states)))
 
     def _drop(self, added: Tensor) -> Tensor:
-        """What a part adds; in training 0 for some rows, and more for the others (drop path)."""
+        """A part's output. In training 0 for some rows, and larger for the others (drop path)."""
         if not self.training or self.drop_path == 0:
             return added
         kept = torch.rand(len(added), 1, 1, device=added.device) >= self.drop_path

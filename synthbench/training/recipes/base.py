@@ -202,7 +202,7 @@ class Recipe:
                 )
 
     def to_dict(self) -> dict[str, Any]:
-        """What determines a run of one variant, as JSON values; without the paper's figures."""
+        """The values that determine a run of one variant, as JSON. Without the paper's figures."""
         values = {
             field.name: getattr(self, field.name)
             for field in dataclasses.fields(self)

@@ -62,7 +62,7 @@ def _sections(card: str) -> dict[str, str]:
 
 
 def _same_rule(task: Task, its: Task, questions: list[object]) -> bool:
-    """Whether the template's task answers questions of this one as this one does."""
+    """True if the template's task answers questions of this one as this one does."""
     try:
         return all(its.solve(one) == task.solve(one) for one in questions)
     except Exception:  # a solver may raise anything on another task's questions

@@ -52,7 +52,7 @@ class Stopped:
 def run_isolated(
     checks: Callable[[str | Task], Iterator[Any]], task: str | Task, seconds: float
 ) -> Iterator[Any]:
-    """What `checks(task)` gives, from another process.
+    """The results of `checks(task)`, from another process.
 
     Args:
         checks: a function of a module. It gives a `Step` before each check, and its result.
@@ -125,7 +125,7 @@ def _end(code: int) -> str:
 
 
 def _where(trace: Path) -> str:
-    """Where in the task the process was, as far as it could write it down."""
+    """The place in the task where the process was, as far as it could write it down."""
     try:
         line = trace.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:

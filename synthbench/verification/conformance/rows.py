@@ -187,7 +187,7 @@ def check_answers(task: Task, block: Block) -> Problems:
 
 
 def _reply(task: Task, label: Any) -> str:
-    """What a language model would write; text of several lines as it is."""
+    """The reply of a language model. Text of several lines is kept as it is."""
     answer = task.answer.format_answer(label)
     return answer if "\n" in answer else answer_line(answer)
 
