@@ -51,19 +51,20 @@ RUNS = {
 CORNERS = ("top-left", "top-right", "bottom-left", "bottom-right")
 #: What each run can show.
 MAPS = {"attention", "key-mass", "explained-away"}
+WHOLE = {*MAPS, "attention-scores", "attention-probes", "slingshots"}
+COUNTS = {"curves", "attention", "key-mass", "probes", "counts", "paper-grid", "slingshots"}
+REGIONS = {"attention-image", "region-gradients", "region-course"}
 SHOWN = {
-    "ndr": {"curves", "places", *MAPS, "gates", "probes"},
-    "act": {"curves", "places", *MAPS, "gates", "probes", "halting"},
-    "hybrid": {"curves", "places", *MAPS, "probes", "hybrid", "hybrid-course"},
-    "lstm": {"curves", "places", "probes"},
-    "parity": {"curves", *MAPS, "gradients", "probes"},
-    "counting": {"curves", "attention", "key-mass", "probes", "counts", "paper-grid"},
-    "counting-norm": {
-        *("curves", "attention", "key-mass", "probes", "counts", "paper-grid", "norm-inputs"),
-    },
-    "identity": {"curves"},
+    "ndr": {"curves", "places", *WHOLE, "gates", "probes"},
+    "act": {"curves", "places", *WHOLE, "gates", "probes", "halting"},
+    "hybrid": {"curves", "places", *WHOLE, "probes", "hybrid", "hybrid-course"},
+    "lstm": {"curves", "places", "probes", "slingshots"},
+    "parity": {"curves", *WHOLE, "gradients", "probes"},
+    "counting": {*COUNTS},
+    "counting-norm": {*COUNTS, "norm-inputs"},
+    "identity": {"curves", "slingshots"},
     "clusters": {*MAPS, "points", "centres"},
-    "vit": {"curves", *MAPS, "gradients", "probes"},
+    "vit": {*("curves", "gradients", "probes"), *WHOLE, *REGIONS},
 }
 
 
@@ -289,6 +290,46 @@ def test_probes_ask_each_layer_for_indicators_targets_and_outcome(runs, tmp_path
         for found in layers:
             assert {"outcome", "indicator (top-left)", "target (top-right)"} < set(found)
             assert set(found) == set(shown["chance"])
+
+
+def test_regions_have_the_derivatives_of_z_and_the_attention_of_their_patches(runs, tmp_path):
+    names = ["region-gradients", "region-course", "attention-image", "attention-scores"]
+    shown = data_of(draw_figures(runs("vit"), out=tmp_path, names=names))
+    gradients, image = shown["region-gradients"], shown["attention-image"]
+    for part in "QKV":
+        maps = np.array(gradients["maps"][part])
+        assert maps.shape == (SMALL["num_layers"], 4, 4) and (maps > 0).all()
+        targets = [(one[:2, 2:].mean() + one[2:, :2].mean()) / 2 for one in maps]
+        np.testing.assert_allclose(gradients["regions"][part]["targets"], targets, rtol=1e-4)
+    # With V alone, Z is linear: its derivative by a value is the sum of the weights of its key.
+    value = np.array(gradients["maps"]["V"])
+    d_head, columns = SMALL["d_model"] // SMALL["num_heads"], 17
+    np.testing.assert_allclose(value, columns * d_head * np.array(image["maps"]), rtol=1e-3)
+    course = shown["region-course"]
+    assert len(course["at"]) == 2
+    np.testing.assert_allclose(  # the last checkpoint has the chosen parameters or later ones
+        np.array(course["parts"]["Q"]["targets"]).shape, (2, SMALL["num_layers"])
+    )
+    scores = shown["attention-scores"]
+    rows = min(128, 40)
+    weights = rows * SMALL["num_heads"] * SMALL["num_layers"] * columns**2
+    assert [sum(one) for one in scores["counts"]] == [weights, weights]
+
+
+def test_rises_of_the_loss_are_counted_before_and_after_the_moment(runs, tmp_path):
+    run = shutil.copytree(runs("lstm"), tmp_path / "run")
+    losses = [1.0, 0.5, 4.0, 5.0, 0.4, 0.1, 0.2, 0.9, 0.1]
+    first = json.loads((run / "metrics.jsonl").read_text().splitlines()[0])
+    lines = [{**first, "epoch": at, "train/loss": loss} for at, loss in enumerate(losses)]
+    (run / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    result = json.loads((run / "result.json").read_text())
+    moment = {"split": "test", "step": 5, "epoch": 5.0}
+    (run / "result.json").write_text(json.dumps({**result, "eureka": moment}))
+    shown = data_of(draw_figures(run, names=["slingshots"]))["slingshots"]
+    assert shown["rises"] == [
+        {"begin": 2, "end": 3, "factor": 10.0}, {"begin": 7, "end": 7, "factor": 9.0}
+    ]  # fmt: skip
+    assert (shown["before"], shown["after"]) == (1, 1)
 
 
 def drawn_axes(name, data):

@@ -14,12 +14,18 @@ from synthbench.dataset.output import OutputDirectory
 from synthbench.errors import SynthbenchError, unknown_name
 from synthbench.text.progress import progress_bar
 from synthbench.training.figures.counting import Counts, NormInputs, PaperGrid
-from synthbench.training.figures.curves import GradientNorms, LearningCurves
+from synthbench.training.figures.curves import GradientNorms, LearningCurves, Slingshots
 from synthbench.training.figures.dnas import Centres, HybridCourse
 from synthbench.training.figures.figure import Figure, RunView, Unavailable, open_run
 from synthbench.training.figures.pairs import Pairs
 from synthbench.training.figures.places import Places
-from synthbench.training.figures.probing import Probes
+from synthbench.training.figures.probing import AttentionProbes, Probes
+from synthbench.training.figures.regions import (
+    AttentionImage,
+    AttentionScores,
+    RegionCourse,
+    RegionGradients,
+)
 from synthbench.training.figures.rows import (
     AttentionMaps,
     ExplainedAway,
@@ -43,6 +49,12 @@ FIGURES: dict[str, Figure] = {
         HybridWeights(),
         HybridCourse(),
         Probes(),
+        AttentionProbes(),
+        AttentionImage(),
+        AttentionScores(),
+        RegionGradients(),
+        RegionCourse(),
+        Slingshots(),
         Counts(),
         NormInputs(),
         PaperGrid(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 _GRADIENT = "grad_norm/"
+#: A loss so many times its least value so far has risen.
+_RISE = 3.0
 _PROJECTIONS = {"query": "W_Q", "key": "W_K", "value": "W_V"}
 
 
@@ -73,6 +76,50 @@ class GradientNorms(Figure):
             axes.set_title(layer, fontsize=8)
             _mark(axes, data, shade=True)
             axes.legend(fontsize=7)
+
+
+class Slingshots(Figure):
+    """Rises of the training loss far above its least value so far, before and after the moment.
+
+    Slingshots (Thilak et al., 2022) are such rises late in training.
+    """
+
+    name = "slingshots"
+    title = "Training loss, and its rises above three times its least value so far"
+    source = "Eureka, section A.13"
+
+    def _data(self, view: RunView) -> dict[str, Any]:
+        curve = [line for line in _curve(view) if line["train/loss"] is not None]
+        course = _course(view, curve)
+        losses = numbers([line["train/loss"] for line in curve])
+        rises: list[dict[str, float]] = []
+        least, above = math.inf, False
+        for epoch, loss in zip(course["at"], losses, strict=True):
+            rise, least = loss / least, min(loss, least)
+            if rise > _RISE and above:
+                rises[-1] |= {"end": epoch, "factor": max(rises[-1]["factor"], numbers(rise))}
+            elif rise > _RISE:
+                rises.append({"begin": epoch, "end": epoch, "factor": numbers(rise)})
+            above = rise > _RISE
+        moment = course["eureka"]
+        before = [rise for rise in rises if moment is None or rise["begin"] < moment]
+        return {
+            **course,
+            "loss": losses,
+            "rises": rises,
+            "before": len(before),
+            "after": len(rises) - len(before),
+        }
+
+    def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:
+        (axes,) = panels(canvas, 1, width=6.0, height=3.2)
+        _plot(axes, data["at"], data["loss"], label="training loss")
+        for rise in data["rises"]:
+            axes.axvspan(rise["begin"], rise["end"], color="#d55e00", alpha=0.3)
+        axes.set_yscale("log")
+        axes.set_title(f"rises: {data['before']} before, {data['after']} after", fontsize=8)
+        _mark(axes, data, shade=False)
+        axes.legend(fontsize=8)
 
 
 def _curve(view: RunView) -> list[dict[str, Any]]:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 _AT_ONCE = 32
 #: What a model lacks that records nothing under a name, where the name does not say it.
 _LACKING = {
+    "attended": "recorded attention",
     "gate": "copy gate",
     "halting": "adaptive computation time",
     "hidden": "recorded states",

@@ -10,7 +10,8 @@ from __future__ import annotations
 import textwrap
 import warnings
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import torch
@@ -36,9 +37,16 @@ class Probes(Figure):
     title = "Accuracy of linear probes after each layer"
     source = "Eureka, figures 2 and 13"
 
+    #: What is probed of each layer, as models record it, with its name in the figure.
+    parts: ClassVar[Mapping[str, str]] = {"hidden": ""}
+
     def _data(self, view: RunView) -> dict[str, Any]:
         targets = _targets(view)
-        states = _states(view)
+        states = {
+            f"{word}, {place}" if word else place: layers
+            for part, word in self.parts.items()
+            for place, layers in _states(view, part).items()
+        }
         return {
             "split": view.split,
             "rows": len(next(iter(targets.values()))),
@@ -77,6 +85,17 @@ class Probes(Figure):
             axes.legend(fontsize=8, ncols=columns, loc="upper left", bbox_to_anchor=(1, 1))
 
 
+class AttentionProbes(Probes):
+    """The same from queries, keys, values and outputs of attention; the heads side by side."""
+
+    name = "attention-probes"
+    title = "Accuracy of linear probes of Q, K, V and of Z before and after the residual"
+    source = "Eureka, figures 2, 13 and 16 to 19"
+    parts: ClassVar[Mapping[str, str]] = {
+        "query": "Q", "key": "K", "value": "V", "z": "Z", "attended": "Z after the residual"
+    }  # fmt: skip
+
+
 def _targets(view: RunView) -> dict[str, NDArray[np.int64]]:
     """The probe targets that have several values, int64 `(rows,)` each."""
     rows = [view.task.probe_targets(row) for row in view.table(ROWS)]
@@ -87,11 +106,13 @@ def _targets(view: RunView) -> dict[str, NDArray[np.int64]]:
     return several
 
 
-def _states(view: RunView) -> dict[str, list[NDArray[np.float32]]]:
-    """The states after each layer as vectors, by the place in the model's columns."""
+def _states(view: RunView, part: str) -> dict[str, list[NDArray[np.float32]]]:
+    """What each layer recorded as vectors, by the place in the model's columns."""
     parts: dict[tuple[str, int], list[Tensor]] = defaultdict(list)
     for taken in view.passes(ROWS):
-        for number, hidden in enumerate(view.recorded(taken, "hidden")):
+        for number, hidden in enumerate(view.recorded(taken, part)):
+            if hidden.ndim == 4:  # the heads side by side
+                hidden = hidden.transpose(1, 2).flatten(2)
             for place, vectors in _vectors(view, taken, hidden).items():
                 parts[place, number].append(vectors.float())
     states: dict[str, list[NDArray[np.float32]]] = defaultdict(list)

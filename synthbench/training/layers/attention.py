@@ -153,8 +153,8 @@ class Attention(nn.Module):
             mask: which columns are real, bool `(rows, length)`; None means all.
             column: the only column of each row to compute, int64 `(rows,)`; None means all.
             nearest: `Nearest.of(length)`, so that geometric attention need not compute it.
-            record: gets `scores`, of all queries; `attention`, of the computed ones; and from
-                hybrid attention `hybrid`.
+            record: gets `scores`, `query`, `key` and `value` of all columns, `attention` and `z` of
+                the computed ones, and from hybrid attention `hybrid`.
 
         Returns:
             `(rows, length, d_model)`; `(rows, 1, d_model)` with `column`.
@@ -165,13 +165,21 @@ class Attention(nn.Module):
         scores = self.scores(states, querying)
         # Weights need float32, even if autocast computes products in bfloat16.
         scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
-        weights = self._weights(scores, mask, column, nearest)
+        weights = self.weights(scores, mask, column, nearest)
         if record is not None:
             record.add("scores", scores)
             record.add("attention", weights)
             if self.normalisation == "hybrid":
                 record.add("hybrid", self.hybrid_weight)
-        mixed = weights.to(states.dtype) @ self._heads(self.value(states))
+        values = self._heads(self.value(states))
+        mixed = weights.to(states.dtype) @ values
+        if record is not None:
+            queries = self._heads(self.query(states))
+            bias = 0 if self.query_bias is None else self.query_bias
+            record.add("query", queries + bias)
+            record.add("key", self._heads(self.key(states)))
+            record.add("value", values)
+            record.add("z", mixed)
         output: Tensor = self.output(mixed.transpose(1, 2).flatten(-2))
         return output
 
@@ -204,14 +212,21 @@ class Attention(nn.Module):
             scores = scores + Direction.spread(direction)
         return scores
 
-    def _weights(
+    def weights(
         self,
         scores: Tensor,
         mask: Tensor | None,
-        column: Tensor | None,
-        nearest: weigh.Nearest | None,
+        column: Tensor | None = None,
+        nearest: weigh.Nearest | None = None,
     ) -> Tensor:
-        """The weights of all queries, or of the query in `column` of each row."""
+        """The weights of all queries, or of the query in `column` of each row.
+
+        Args:
+            scores: as `scores` gives them, in float32 or float64.
+            mask: which columns are real, bool `(rows, length)`; None means all.
+            column: the query of each row, int64 `(rows,)`; None means all.
+            nearest: `Nearest.of(length)`, so that geometric attention need not compute it.
+        """
         match self.normalisation:
             case "geometric":
                 return _only(weigh.geometric(scores, mask, nearest), column)

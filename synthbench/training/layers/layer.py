@@ -77,12 +77,14 @@ class Layer(nn.Module):
     ) -> Tensor:
         """The next states, `(rows, length, d_model)`; with `column`, `(rows, 1, d_model)`.
 
-        Arguments are those of `Attention.forward`; `record` also gets `gate`.
+        Arguments are those of `Attention.forward`; `record` also gets `attended` and `gate`.
         """
         attended = self.attention(states, mask, column=column, nearest=nearest, record=record)
         if column is not None:
             states = states_at(states, column)
         attended = self.attention_norm(self.dropout(attended) + states)  # eq. 1
+        if record is not None:
+            record.add("attended", attended)
         update = self.feedforward(attended)
         output: Tensor
         if self.gate is None:

@@ -40,6 +40,8 @@ class ViTBlock(nn.Module):
     def forward(self, states: Tensor, record: Record | None = None) -> Tensor:
         """The states `(rows, length, d_model)` after the layer."""
         states = states + self._drop(self.attention(self.norm_attention(states), record=record))
+        if record is not None:
+            record.add("attended", states)
         return states + self._drop(self.feedforward(self.norm_feedforward(states)))
 
     def _drop(self, added: Tensor) -> Tensor:
