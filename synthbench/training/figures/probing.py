@@ -37,7 +37,7 @@ class Probes(Figure):
     title = "Accuracy of linear probes after each layer"
     source = "Eureka, figures 2 and 13"
 
-    #: What is probed of each layer, as models record it, with its name in the figure.
+    #: The probed parts of each layer, as models record them, with their names in the figure.
     parts: ClassVar[Mapping[str, str]] = {"hidden": ""}
 
     def _data(self, view: RunView) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def _targets(view: RunView) -> dict[str, NDArray[np.int64]]:
 
 
 def _states(view: RunView, part: str) -> dict[str, list[NDArray[np.float32]]]:
-    """What each layer recorded as vectors, by the place in the model's columns."""
+    """A recorded part of each layer as vectors, by the place in the model's columns."""
     parts: dict[tuple[str, int], list[Tensor]] = defaultdict(list)
     for taken in view.passes(ROWS):
         for number, hidden in enumerate(view.recorded(taken, part)):

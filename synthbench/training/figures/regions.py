@@ -30,10 +30,10 @@ Maps = dict[str, NDArray[np.float64]]
 def _check_regions(view: RunView) -> None:
     """Refuse tasks without fixed regions, and models without attention to them."""
     if view.form.reads != "images":
-        raise Unavailable(f"the rows of task {view.task.name} are no images")
+        raise Unavailable(f"the rows of task {view.task.name} are not images")
     design = getattr(view.task, "design", None)
     if design is None or design.layout != "fixed":
-        raise Unavailable(f"variant {view.task.variant} has no fixed indicators and targets")
+        raise Unavailable(f"variant {view.task.variant} shuffles indicators and targets")
     view.recorded(view.shown, "attention")
 
 

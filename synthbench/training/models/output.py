@@ -25,7 +25,7 @@ class Record(defaultdict[str, list[Tensor]]):
     - `scores`: what the weights were normalised from, `(rows, heads, queries, keys)`;
     - `gate`: how far the copy gate is open, `(rows, length, d_model)`;
     - `hidden`: the states after the layer, `(rows, length, d_model)`;
-    - `query`, `key`, `value`, `z`: what the heads of the attention get, and the values that they
+    - `query`, `key`, `value`, `z`: the inputs of the attention's heads, and the values that they
       mix, `(rows, heads, length, d_head)`;
     - `attended`: `z` after the output map and the residual connection, `(rows, length, d_model)`;
     - `norm_input`: what LayerNorm gets, `(rows, cells, 10)`, in models that count;
