@@ -231,6 +231,7 @@ def test_wrong_choices_are_refused_before_any_work(changes, message, tmp_path):
 def test_two_runs_at_once_show_what_layer_normalisation_does_out_of_distribution(tmp_path):
     printed = run_python(f"""
 import dataclasses
+import torch._dynamo  # else each run would import what an optimizer needs
 from synthbench.training import recipes
 from synthbench.training.reproduce import reproduce
 study = recipes.find_study("identity", "paper")
