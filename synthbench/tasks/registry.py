@@ -121,6 +121,11 @@ def list_tasks() -> list[str]:
     return [*_OWN, *_registered, *plug_ins()]
 
 
+def is_own(name: str) -> bool:
+    """True if the package itself has the task of this name."""
+    return name in _OWN
+
+
 def task_class(name: str) -> type[Task]:
     """The class of the task of this name.
 

@@ -21,7 +21,7 @@ def _small_peers(patched, place):
 
 
 def _small_prompt_tokens(patched, place):
-    patched.setattr("benchmarks.prompt_tokens.TOKEN_COUNTS", place / "counts.json")
+    patched.setattr("benchmarks.prompt_tokens.package_of", lambda task: place)
     patched.setattr("benchmarks.prompt_tokens.ROWS", 2)
     patched.setattr("benchmarks.prompt_tokens.counter", lambda: lambda text, **_: len(str(text)))
     return ["parity"]

@@ -15,7 +15,6 @@ from synthbench.llm.prompts import stream_conversation, why_not_askable
 from synthbench.tasks.base import TextTask
 from synthbench.tasks.registry import list_tasks, task_class
 from synthbench.tasks.registry import task as make_task
-from tests.support import ROOT
 
 ROWS = {"train": 60, "test": 50}
 TEXT_TASKS = [name for name in list_tasks() if issubclass(task_class(name), TextTask)]
@@ -126,18 +125,6 @@ def test_a_level_is_a_name_for_parameters_which_may_be_set_beside_it():
         llm.prompts(synthbench.task("ctl", level="medium"), limit=3, preset="small").to_list()
         == paper.to_list()
     )
-
-
-def test_the_guide_shows_the_first_test_row_of_each_level():
-    guide = (ROOT / "docs/pages/guides/levels.md").read_text(encoding="utf-8")
-    shown = re.findall(r"^\|(?: `([a-z-]+)`)? \| `(\w+)` \|.*\| `(.+)` \|$", guide, re.MULTILINE)
-    assert len(shown) == 3 * len(TEXT_TASKS)
-    task = ""
-    for name, level, text in shown:
-        task = name or task
-        made = synthbench.task(task, level=level)
-        asked = made.columns["text"].show(llm.prompts(made, limit=1, preset="small")[0]["text"])
-        assert asked == text or asked.startswith(text.removesuffix("..."))
 
 
 def test_worked_examples_are_the_first_rows_of_train_with_the_rule_once():
