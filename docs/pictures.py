@@ -368,5 +368,6 @@ _PICTURES: Mapping[str, Callable[[Any, Mapping[str, Any]], str]] = {
     "countdown": equation,
     "copying": string,
     "lists": string,
+    "dyck": string,
     "maze": maze,
 }

@@ -39,6 +39,7 @@ _OWN = {
     "copying": "Copying",
     "maze": "MazeTask",
     "lists": "Lists",
+    "dyck": "Dyck",
 }
 
 _registered: dict[str, type[Task]] = {}

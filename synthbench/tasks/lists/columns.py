@@ -73,7 +73,7 @@ def delete(ids: Ids, symbols: int) -> Ids:
 
 
 def without(ids: Ids, removed: NDArray[np.bool_]) -> Ids:
-    """Ids without some places; the others move up."""
+    """Ids without some places. Those behind them move up."""
     return packed(np.where(removed, 0, ids)).astype(np.int64, copy=False)
 
 

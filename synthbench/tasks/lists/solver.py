@@ -53,4 +53,4 @@ def _parts(words: Sequence[str], mark: str | None) -> list[list[str]]:
 
 
 def _wrong(variant: str, text: str) -> ValueError:
-    return ValueError(f"expected a row such as {_EXAMPLES[variant]!r}; got {text[:80]!r}")
+    return ValueError(f"expected a row such as {_EXAMPLES[variant]!r}, not {text[:80]!r}")
