@@ -46,6 +46,50 @@ def test_all_other_columns_follow_from_the_grid():
     }
 
 
+def test_the_commonest_colour_fills_a_grid_of_the_same_shape():
+    task = GridCount("commonest")
+    assert task.solve(TABLE_III) == [[6] * 3] * 3
+    # The demonstration and the test of ARC, task 5582e5ca.
+    for grid, color in (
+        ([[4, 4, 8], [6, 4, 3], [6, 3, 0]], 4),
+        ([[6, 8, 9], [1, 8, 1], [9, 4, 9]], 9),
+        ([[4, 6, 9], [6, 4, 1], [8, 8, 6]], 6),
+        ([[8, 8, 6], [4, 6, 9], [8, 3, 0]], 8),
+    ):
+        assert task.solve(grid) == [[color] * 3] * 3
+    for grid in ([[0]], [[1, 2], [0, 0]], [[0, 0], [0, 0]]):
+        with pytest.raises(ValueError, match="commonest"):
+            task.solve(grid)
+
+
+def test_every_grid_with_a_commonest_colour_is_counted_and_listed_once():
+    for chosen in ({}, {"colored_limit": 3}, {"fill": 1.0}):
+        task = GridCount("commonest", chosen)
+        split = task.split("train")
+        for bucket in (1, 2):
+            block = task.enumerate_rows(split, bucket)
+            assert len(set(ids(task, block))) == len(block) == task.capacity(split, bucket)
+    everything = itertools.product(range(10), repeat=4)
+    possible = sum(len(set(top)) == 1 for top in map(_modes, everything))
+    assert GridCount("commonest").capacity(split, 2) == possible
+
+
+def _modes(cells):
+    """The colours of the grid that occur most often, none for background alone."""
+    counts = {color: cells.count(color) for color in set(cells) - {0}}
+    return [color for color, count in counts.items() if count == max(counts.values())]
+
+
+def test_rows_without_a_commonest_colour_are_refused():
+    task = GridCount("commonest")
+    row = as_row(task, TABLE_III)
+    column = pa.array([[[1, 2], [0, 0]]], pa.list_(pa.list_(pa.int8())))
+    with pytest.raises(ValueError, match="two commonest"):
+        task.parse({"grid": column})
+    assert task.score(row, row["label"]) == 1.0
+    assert "commonest" in str(draw_row(task, row))
+
+
 # Files.
 
 

@@ -16,23 +16,7 @@ from synthbench.tasks.grid_count.task import GridCount
 def audit_spec(task: GridCount) -> AuditSpec:
     """Answers from the background, the density or one line, and how colours are distributed."""
     return AuditSpec(
-        shortcuts=(
-            fixed(
-                "background everywhere",
-                "0 for every cell.",
-                lambda columns: [np.zeros_like(grid) for grid in _grids(columns)],
-            ),
-            fixed(
-                "counts from density",
-                "For every coloured cell the expected count, given how many cells are coloured.",
-                _from_density,
-            ),
-            fixed(
-                "own line, scaled",
-                "For every coloured cell the count in its line, times the number of lines.",
-                _from_lines,
-            ),
-        ),
+        shortcuts=_OF_COMMONEST if task.asks_commonest else _OF_COUNTS,
         distributions={
             "colours": lambda columns: columns["grid"].flatten().flatten().to_numpy(),
             "coloured cells, in tenths": _density,
@@ -73,3 +57,44 @@ def _density(columns: Columns) -> NDArray[np.int64]:
     cells = numbers(columns["size"]) ** 2
     tenths: NDArray[np.int64] = np.minimum(10 * (cells - background) // cells, 9)
     return tenths
+
+
+def _from_first(columns: Columns) -> list[NDArray[np.int64]]:
+    return [np.full_like(grid, grid[grid > 0][0]) for grid in _grids(columns)]
+
+
+def _from_half(columns: Columns) -> list[NDArray[np.int64]]:
+    answers = []
+    for grid in _grids(columns):
+        upper = grid[: (len(grid) + 1) // 2]
+        counts = np.bincount(upper[upper > 0], minlength=len(COLORS))[1:]
+        answers.append(np.full_like(grid, 1 + counts.argmax()))
+    return answers
+
+
+_OF_COUNTS = (
+    fixed(
+        "background everywhere",
+        "0 for every cell.",
+        lambda columns: [np.zeros_like(grid) for grid in _grids(columns)],
+    ),
+    fixed(
+        "counts from density",
+        "For every coloured cell the expected count, given how many cells are coloured.",
+        _from_density,
+    ),
+    fixed(
+        "own line, scaled",
+        "For every coloured cell the count in its line, times the number of lines.",
+        _from_lines,
+    ),
+)
+_OF_COMMONEST = (
+    fixed("own colour", "Each cell's own colour.", lambda columns: list(_grids(columns))),
+    fixed("first colour", "The colour of the first coloured cell, everywhere.", _from_first),
+    fixed(
+        "upper half",
+        "The commonest colour of the first half of the lines, everywhere.",
+        _from_half,
+    ),
+)

@@ -15,16 +15,17 @@ _LIGHT = (4, 5, 7, 8)
 
 
 def draw_row(task: GridCount, row: Mapping[str, Any]) -> Text:
-    """The grid, and beside it the count of each cell's colour."""
+    """The grid, and beside it the count of each cell's colour, or the commonest colour."""
     width = 1 + max(len(str(count)) for line in row["label"] for count in line)
-    drawn = Text(f"{row['size']}x{row['size']} grid, and how often each cell's colour occurs:")
+    asked = "the commonest colour" if task.asks_commonest else "how often each cell's colour occurs"
+    drawn = Text(f"{row['size']}x{row['size']} grid, and {asked}:")
     for colors, counts in zip(row["grid"], row["label"], strict=True):
         drawn.append("\n")
         for color in colors:
             drawn.append(f" {color or '.'}", _style(color))
         drawn.append("    ")
         for color, count in zip(colors, counts, strict=True):
-            drawn.append(f"{count:{width}}", _style(color))
+            drawn.append(f"{count:{width}}", _style(count if task.asks_commonest else color))
     return drawn
 
 

@@ -62,6 +62,34 @@ def to_labels(block: Block) -> NDArray[np.int16]:
     return labels
 
 
+def commonest(block: Block) -> NDArray[np.int64]:
+    """The colour that occurs most often in each grid, int64 `(rows,)`, or 0 where two tie."""
+    counts = block["color_counts"][:, 1:]
+    most = counts.max(axis=1, keepdims=True)
+    alone = (most[:, 0] > 0) & ((counts == most).sum(axis=1) == 1)
+    return np.where(alone, 1 + counts.argmax(axis=1), 0)
+
+
+def words_with_one_mode(length: int, letters: int) -> int:
+    """The number of words in which one letter occurs more often than any other.
+
+    Example:
+        >>> from synthbench.tasks.grid_count.grids import words_with_one_mode
+        >>> [words_with_one_mode(length, 2) for length in (0, 1, 2, 3)]
+        [0, 2, 2, 8]
+    """
+    found = 0
+    for most in range(1, length + 1):
+        words = [1] + [0] * length  # by length, of the other letters, each less often
+        for _ in range(letters - 1):
+            words = [
+                sum(math.comb(n, k) * words[n - k] for k in range(min(n, most - 1) + 1))
+                for n in range(length + 1)
+            ]
+        found += letters * math.comb(length, most) * words[length - most]
+    return found
+
+
 def to_lists(values: NDArray[Any], block: Block) -> pa.Array:
     """One value per cell, in the shape of `cells`, as lists of lines."""
     size = block["size"]

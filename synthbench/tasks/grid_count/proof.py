@@ -1,4 +1,7 @@
-"""The reference solver over whole columns: the cells of each colour in all grids are counted."""
+"""The reference solver over whole columns: the cells of each colour in all grids are counted.
+
+In the variant `commonest` each other colour must occur less often than the label.
+"""
 
 from __future__ import annotations
 
@@ -30,12 +33,18 @@ def prove_rows(task: GridCount, block: Block, rows: Mapping[str, pa.Array]) -> N
     label = np.zeros(cells.shape, np.int16)
     label[cells > 0] = numpy_array(counts)
     right: NDArray[np.bool_] = numpy_array(rows["size"]) == heights
+    if task.asks_commonest:
+        color = label.max(axis=1)
+        right &= (color > 0) & (color == np.where(cells > 0, label, color[:, None]).T).all(axis=0)
+        own = (cells == color[:, None] + 1).sum(axis=1)
+        for other in COLORS[1:]:
+            right &= ((cells == other + 1).sum(axis=1) < own) | (color == other)
     stored = unnest(rows["color_counts"], (len(COLORS),), "color_counts")
     for color in COLORS:
         of_color = cells == color + 1
         count = of_color.sum(axis=1)
         expected = count if color else np.zeros_like(count)
-        right &= (stored[:, color] == count) & (
-            np.where(of_color, label, expected[:, None]) == expected[:, None]
-        ).all(axis=1)
+        right &= stored[:, color] == count
+        if not task.asks_commonest:
+            right &= (np.where(of_color, label, expected[:, None]) == expected[:, None]).all(axis=1)
     return right

@@ -15,8 +15,15 @@ uniformly from 1 to L. If more cells are coloured, a random subset of that size 
 The others become background. The paper does not mention this, but its program does it, with
 L = 999: that hardly affects 6x6 grids, but turns a third of a 20x20 grid into background.
 
-Source: Counting (Ouellette, Pfister, Jud, 2023), sections III-A and IV. The first row is the
-grid of table III.
+The variant `commonest` asks for the colour that occurs most often, in a grid of the same shape. In
+the first grid it is 6. Grids in which two colours tie are not drawn.
+
+    6 6 0          6 6 6
+    3 7 0          6 6 6
+    4 3 6          6 6 6
+
+Source: Counting (Ouellette, Pfister, Jud, 2023), sections III-A and IV. The first row is the grid
+of table III. The variant `commonest` is task 5582e5ca of ARC (Chollet, 2019), in appendix A.
 """
 
 from __future__ import annotations
@@ -28,7 +35,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from itertools import chain
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -41,12 +48,14 @@ from synthbench.tasks.column import Column
 from synthbench.tasks.features import list_of, value
 from synthbench.tasks.grid_count.grids import (
     COLORS,
+    commonest,
     from_lists,
     pack,
     to_colors,
     to_labels,
     to_lists,
     to_squares,
+    words_with_one_mode,
 )
 from synthbench.tasks.numeric import all_digits, nest, read_numbers
 
@@ -54,6 +63,9 @@ from synthbench.tasks.numeric import all_digits, nest, read_numbers
 LARGEST_SIZE = 100
 #: A hundred times the cells of the largest grid: a larger limit would hardly ever apply.
 LARGEST_LIMIT = 100 * LARGEST_SIZE**2
+COMMONEST = "commonest"
+#: The most cells of a grid whose rows of `commonest` are counted. Larger grids never run out.
+_MOST_COUNTED = 9
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,11 +109,10 @@ class GridCount(Task):
     title = "Colour counting in grids"
     summary = "How often does each cell's colour occur in a square grid?"
     source = "Counting (Ouellette, Pfister, Jud, 2023), sections III-A and IV"
-    instruction = (
-        "Each number of the grid is the colour of a cell; 0 is the background. Replace every "
-        "number from 1 to 9 by how many cells of the whole grid have that colour, and leave "
-        "every 0 as it is. The answer is the resulting grid, as a list of rows."
-    )
+    variants: ClassVar[Mapping[str, str]] = {
+        "default": "The task as the paper describes it.",
+        COMMONEST: "Every cell gets the colour that occurs most often, as in task 5582e5ca of ARC.",
+    }
     parameters_type = GridCountParameters
     categories = ("other",)
     bucket_name = "size"
@@ -110,9 +121,34 @@ class GridCount(Task):
     metrics = ("cell_accuracy", "foreground_accuracy", "grid_accuracy")
     binary_metrics = ("grid_accuracy",)
 
+    @property
+    def instruction(self) -> str:
+        """The rule of the variant."""
+        if self.asks_commonest:
+            return (
+                "Each number of the grid is the colour of a cell; 0 is the background. Among the "
+                "colours from 1 to 9 one occurs more often than any other. The answer is a grid of "
+                "the same shape with this colour in every cell, as a list of rows."
+            )
+        return (
+            "Each number of the grid is the colour of a cell; 0 is the background. Replace every "
+            "number from 1 to 9 by how many cells of the whole grid have that colour, and leave "
+            "every 0 as it is. The answer is the resulting grid, as a list of rows."
+        )
+
+    @property
+    def asks_commonest(self) -> bool:
+        """Whether the answer is the colour that occurs most often."""
+        return self.variant == COMMONEST
+
     def solve(self, question: list[list[int]]) -> list[list[int]]:
         counts = Counter(chain.from_iterable(question))
         counts[0] = 0
+        if self.asks_commonest:
+            (color, most), *others = counts.most_common()
+            if not most or (others and others[0][1] == most):
+                raise ValueError("grid has two commonest colours, or only background")
+            return [[color] * len(line) for line in question]
         return [[counts[color] for color in line] for line in question]
 
     @property
@@ -183,7 +219,11 @@ class GridCount(Task):
             cells += halves >= edge
         if self.parameters.colored_limit:
             self._apply_limit(draws, cells)
-        return pack(cells, max(split.buckets))
+        return self._answerable(pack(cells, max(split.buckets)))
+
+    def _answerable(self, block: Block) -> Block:
+        """The grids that have an answer."""
+        return block.take(commonest(block) > 0) if self.asks_commonest else block
 
     def _apply_limit(self, draws: Draws, cells: NDArray[np.uint8]) -> None:
         """Turn the coloured cells beyond a grid's limit into background, in place.
@@ -205,10 +245,15 @@ class GridCount(Task):
     def render(self, block: Block) -> dict[str, Any]:
         return {
             "grid": to_lists(to_colors(block), block),
-            "label": to_lists(to_labels(block), block),
+            "label": to_lists(self._labels(block), block),
             "color_counts": nest(block["color_counts"]),
             "size": block["size"],
         }
+
+    def _labels(self, block: Block) -> NDArray[np.int16]:
+        if not self.asks_commonest:
+            return to_labels(block)
+        return np.where(block["cells"] > 0, commonest(block)[:, None], -1).astype(np.int16)
 
     def arrays(self, block: Block) -> dict[str, NDArray[Any]]:
         """The columns in NumPy, grids padded to the largest size of the split.
@@ -220,13 +265,18 @@ class GridCount(Task):
         """
         return {
             "grid": to_squares(to_colors(block), block),
-            "label": to_squares(to_labels(block), block),
+            "label": to_squares(self._labels(block), block),
             "color_counts": block["color_counts"],
             "size": block["size"],
         }
 
     def capacity(self, split: Split, bucket: int) -> int | None:
         cells = bucket * bucket
+        if self.asks_commonest:
+            if cells > _MOST_COUNTED:
+                return None
+            colors, numbers = int(np.count_nonzero(self._possible)), self._colored_numbers(cells)
+            return sum(math.comb(cells, n) * words_with_one_mode(n, colors) for n in numbers)
         if not self.parameters.colored_limit:
             return int(len(self._possible) ** cells)
         colors = int(np.count_nonzero(self._possible))
@@ -237,7 +287,7 @@ class GridCount(Task):
         cells = bucket * bucket
         colored = [self._colored(cells, number) for number in self._colored_numbers(cells)]
         grids = np.sort(np.concatenate(colored).view(f"S{cells}"), axis=0).view(np.uint8)
-        return pack(grids, max(split.buckets))
+        return self._answerable(pack(grids, max(split.buckets)))
 
     def _colored(self, cells: int, number: int) -> NDArray[np.uint8]:
         """Every grid with this number of coloured cells, as colours plus 1."""
@@ -253,6 +303,10 @@ class GridCount(Task):
         limit, most = self.parameters.colored_limit, int((cells > 1).sum(axis=1).max(initial=0))
         if limit and most > limit:
             raise ValueError(f"grid has {most} coloured cells where colored_limit={limit}")
+        if self.asks_commonest:
+            counts = np.stack([(cells == color + 1).sum(axis=1) for color in COLORS], axis=1)
+            if not (commonest(Block({"color_counts": counts})) > 0).all():
+                raise ValueError("grid has two commonest colours, or only background")
         return Block({"cells": cells})
 
     def recompute_columns(self, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -289,6 +343,6 @@ class GridCount(Task):
 
         With a limit it depends on the size of the grid, so there is no single figure.
         """
-        if self.parameters.colored_limit:
+        if self.parameters.colored_limit or self.asks_commonest:
             return {}
         return {"zeros everywhere": 1.0 - self.parameters.fill}
