@@ -138,7 +138,7 @@ class GridCount(Task):
 
     @property
     def asks_commonest(self) -> bool:
-        """Whether the answer is the colour that occurs most often."""
+        """True if the answer is the colour that occurs most often."""
         return self.variant == COMMONEST
 
     def solve(self, question: list[list[int]]) -> list[list[int]]:
