@@ -19,11 +19,11 @@ from synthbench.tasks.row_ids import fingerprints, rows_table
 from synthbench.text.tables import Table, render
 from synthbench.training.batches import EpochBatches
 from synthbench.training.forms import form_of
-from synthbench.training.loop import learning_rate, parameter_groups
 from synthbench.training.models import build
 from synthbench.training.options import Setting
 from synthbench.training.predicting import measure
 from synthbench.training.recipes import find_study
+from synthbench.training.schedules import learning_rate, parameter_groups
 from synthbench.training.setting import isolated, machine
 
 #: Steps between two looks.

@@ -62,6 +62,7 @@ MODULES = [
     "synthbench.tasks.base",
     "synthbench.tasks.optional_modules",
     "synthbench.tasks.images.task",
+    "synthbench.tasks.judged",
     "synthbench.tasks.parameters",
     "synthbench.tasks.task",
     "synthbench.tasks.tokens",

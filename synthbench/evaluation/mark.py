@@ -6,6 +6,7 @@ Answer: 7   **Final answer**\n\n7   The answer is 7.   {"answer": 7}   #### 7
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Iterator
@@ -13,10 +14,15 @@ from typing import NamedTuple
 
 from synthbench.evaluation.message import lowered
 
-_BOX = re.compile(r"\\(?:boxed|f(?:rame)?box)(?![a-z])\s{0,9}(?P<brace>\{)?")
-_BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
-#: The content of a box without braces: `\boxed7`.
-_UNBRACED = re.compile(r"-?[\w.,]{1,99}")
+#: Text with braces in braces.
+_BRACED = functools.reduce(
+    lambda inner, _: rf"(?:\\.|[^\\{{}}]|\{{{inner}\}})*+", range(6), r"(?:\\.|[^\\{}])*+"
+)
+_BOX = re.compile(
+    rf"\\(?:boxed|f(?:rame)?box)(?![a-z])\s{{0,9}}(?:\{{(?P<held>{_BRACED})(?P<end>\}}?)"
+    r"|(?P<bare>-?[\w.,]{1,99}))?",
+    re.DOTALL,
+)
 #: Between two boxes of which each has a part of the answer, or another answer.
 _BETWEEN_BOXES = re.compile(
     r"(?:[\s,;$&|→>.-]|\\[,;:!]|\\(?:quad|qquad|to|rightarrow|text|ldots|cdots)\b|[{}]|and|or){0,40}"
@@ -82,34 +88,19 @@ def last_marks(text: str) -> Iterator[Mark]:
 def _box(text: str, small: str, place: int) -> tuple[Mark | None, int]:
     """A box, with those directly before it, and where the first of them begins."""
     contents: list[str] = []
-    start, closed, end = place, True, len(text)
+    start, closed = place, True
     while place >= 0:
         begin = text.rfind("\\", max(0, place - 6), place)
         box = _BOX.match(text, begin) if begin >= 0 else None
-        if box is None:
+        if box is None or (contents and not _BETWEEN_BOXES.fullmatch(text, box.end(), start)):
             break
-        held, stop, ends = _held(text, box, end)
-        if contents and not (ends and _BETWEEN_BOXES.fullmatch(text, stop, start)):
-            break
-        closed = closed and ends
-        contents.append(held)
-        start = end = begin
-        place = small.rfind("box", 0, begin)
+        if box["end"] == "":
+            contents, closed = [text[box.start("held") :]], False
+        else:
+            contents.append(box["held"] or box["bare"] or "")
+        start, place = begin, small.rfind("box", 0, begin)
     mark = Mark(", ".join(reversed(contents)), enclosed=True, closed=closed)
     return mark if contents else None, start
-
-
-def _held(text: str, box: re.Match[str], end: int) -> tuple[str, int, bool]:
-    """The content of a box, its end, and whether it is closed before `end`."""
-    if not box["brace"]:
-        held = _UNBRACED.match(text, box.end(), end)
-        return (held[0], held.end(), True) if held else ("", box.end(), True)
-    depth = 1
-    for brace in _BRACES.finditer(text, box.end(), end):
-        depth += {"{": 1, "}": -1}.get(brace[0], 0)
-        if not depth:
-            return text[box.end() : brace.start()], brace.end(), True
-    return text[box.end() : end], end, False
 
 
 def _hashes(text: str, small: str, place: int) -> tuple[Mark | None, int]:

@@ -1,7 +1,6 @@
 r"""The message of a reply: its text without thoughts, special tokens and made-up further turns.
 
     <think>Is it 3?</think>Answer: 7<|im_end|>                          Answer: 7
-    Is it 3? So it gives 7.</think>Answer: 7                            Answer: 7
     <|channel|>analysis<|message|>Is it 3?<|channel|>final<|message|>7  7
     <think>It gives 7                                                   no message
 
@@ -10,26 +9,22 @@ Sources: the reasoning parsers of vLLM, SGLang and llama.cpp, and the chat templ
 
 from __future__ import annotations
 
-import functools
 import itertools
 import re
 
-#: Openings and closings of thoughts in special tokens, and the models that write them.
-_IN_TOKENS = (
+#: Openings and closings of thoughts, and the models that write them.
+_THOUGHTS = (
     (r"<\|channel\|>\s?(?:analysis|commentary)", r"<\|channel\|>\s?final.{0,60}?<\|message\|>"),
     (r"<\|channel>\s?thought", r"<channel\|>"),  # Gemma 4
     (r"<\|open\|>\s?think\s?<\|sep\|>", r"<\|close\|>\s?think\s?<\|sep\|>"),  # Kimi K3
     (r"<\|im_start\|>\s?think\b", r"<\|im_start\|>\s?answer\b"),  # s1
     (r"\[unused16\]", r"\[unused17\]"),  # Pangu
     (r"<details\s+type=.reasoning[^>]{0,99}>", r"</details>"),  # Open WebUI
-)
-#: Openings and closings in words.
-_IN_WORDS = (
     (r"to=self\s?<\|message\|>", r"to=user\s?<\|message\|>"),  # Muse
     (r"\bhere(?:'s| is) my thought process:", r"\bhere(?:'s| is) my response:"),  # Granite 3
     (r"\bhere are my reasoning steps:", r"(?!)"),  # Apriel
     (r"^thinking\.\.\.$", r"^\.{3}done thinking\.$"),  # Ollama
-    (r"\A\s*analysis(?=we|the|i|let|so|user|need|to|first|it|this)", r"assistantfinal"),  # gpt-oss
+    (r"\Aanalysis(?=we|the|i|let|so|user|need|to|first|it|this)", r"assistantfinal"),  # gpt-oss
 )
 #: What closes the thoughts of any model.
 _FINAL = r"<\|begin\|>\s?assistant\s?<\|content\|>|\[begin final response\]"
@@ -40,8 +35,8 @@ _STEMS = (
 )
 #: Such a tag: `<think>`, `</seed:think>`, `[THINK]`, `◁think▷`, `<|begin_of_thought|>`.
 _TAG = (
-    rf"(?P<tag>[<\[◁]\s?[|｜]?/?[|｜]?[\w:.▁|-]{{0,40}}?(?P<stem>{_STEMS})"
-    r"[\w:.▁|-]{0,30}(?:\s[^<>\[\]\n]{0,99})?[|｜]?[>\]▷])"
+    rf"[<\[◁]\s?[|｜]?/?[|｜]?[\w:.▁|-]{{0,40}}?(?P<stem>{_STEMS})"
+    r"[\w:.▁|-]{0,30}(?:\s[^<>\[\]\n]{0,99})?[|｜]?[>\]▷]"
 )
 _ENDS = re.compile(r"(?<![^\W_])(?:end|stop|close|suffix)(?![^\W_])|^.[|｜]?/")
 #: Special tokens, which end the turn outside of thoughts.
@@ -55,19 +50,27 @@ _SPECIAL = (
 _ROLE = re.compile(r"\s*(?:assistant|model|bot|gpt|final|response\b(?=<))\b[ \t]*:?")
 #: The token that begins a turn of the user.
 _USER = re.compile(r"[<\[][^<>\n]{0,60}?(?:[>\]]\s*)?(?:user|human|inst)\b")
+#: Special tokens, openings and closings of thoughts, by groups `open0`, `close0` and so on.
+_EVENTS = re.compile(
+    r"(?=[<[◁]|to=|here|think|\.{3}d|analysis|assist)(?:"
+    + "".join(
+        rf"(?P<open{i}>{pair[0]})|(?P<close{i}>{pair[1]})|" for i, pair in enumerate(_THOUGHTS)
+    )
+    + rf"(?P<close>{_FINAL})|(?P<tag>{_TAG})|(?P<special>{_SPECIAL}))",
+    re.MULTILINE,
+)
 #: Around an opening that is only mentioned.
 _MENTION = re.compile(r"(?:[\w,] |[`'\"(])\Z"), re.compile(r"[`'\").,]| \w")
 #: A special token that is cut at the end of the text.
 _CUT = re.compile(r"<[|｜][\w▁|｜]{0,40}\Z")
 #: Tags around a whole answer, which say nothing.
-_WRAPPER = re.compile(
-    r"</?(?:response|output|solution|final|conclusion|message|reply|result)>", re.I
-)
-#: A text without anything like a tag has neither thoughts nor special tokens nor wrappers.
+_WRAPPER = re.compile(r"(?i)</?(?:response|output|solution|final|conclusion|message|reply|result)>")
+#: A text without anything like a tag, and without these words, has no thoughts or special tokens.
 _ANY = re.compile(
     r"[<\[◁](?!/?answer>|\d)(?:[|｜]|/?s>|[^\s<>\[\],]{2,60}[>\]▷]|[\w:]{2,40}\s[^<>\[\]]{0,99}>"
     r"|[be]~|(?:begin|end) final)"
 )
+_CUES = ("to=self", "thought process:", "reasoning steps:", "my response:", "thinking.", "antfinal")
 #: A line that begins another turn or question.
 _TURN = re.compile(
     r"\n[ \t>*_#]{0,9}(?:(?:next |new |another |second )?(?:user|human|question|q|problem"
@@ -82,21 +85,16 @@ _TURN = re.compile(
 
 def lowered(text: str) -> str:
     """A text in small letters, each at its position."""
-    small = text.lower()
-    return small if len(small) == len(text) else "".join(sign.lower()[0] for sign in text)
+    return text.replace("İ", "I").lower()
 
 
 def read_message(text: str) -> list[str] | None:
     """Find the message in the text of a language model.
 
-    Args:
-        text: the reply, with or without thoughts and special tokens.
-
     Returns:
-        The message, split before each line that begins another turn or question. A model may
-        restate the question before it answers, and make up further questions afterwards, so the
-        first part that states an answer has the reply's answer. None if the reply ends within its
-        thoughts, which leaves no message.
+        The message, split before each line that begins another turn or question. The first part
+        that states an answer has the reply's answer: a model may restate the question before, and
+        make up others afterwards. None if the reply ends within its thoughts.
 
     Example:
         >>> from synthbench.evaluation.message import read_message
@@ -106,12 +104,10 @@ def read_message(text: str) -> list[str] | None:
         True
     """
     small = lowered(text)
-    in_words = "to=" in small or "my thought" in small or "my re" in small or "thinking." in small
-    in_words = in_words or "assistantfinal" in small or small.startswith("analysis")
-    tags = small.count("<") - small.count("<answer>") - small.count("</answer>")
-    if in_words or ((tags or "[" in small or "◁" in small) and _ANY.search(small)):
-        spans = _spans(small, _events(in_words))
-        if spans is None:
+    has_words = small.startswith("analysis") or any(map(small.__contains__, _CUES))
+    is_tagged = small.count("<") > small.count("<answer>") + small.count("</answer>")
+    if has_words or ((is_tagged or "[" in small or "◁" in small) and _ANY.search(small)):
+        if (spans := _spans(small)) is None:
             return None
         text = _WRAPPER.sub("\n", "\n".join(text[start:end] for start, end in spans))
         small = lowered(text)
@@ -119,17 +115,6 @@ def read_message(text: str) -> list[str] | None:
     if not starts:
         return [text]
     return [text[start:end] for start, end in itertools.pairwise([0, *starts, len(text)])]
-
-
-@functools.cache
-def _events(in_words: bool) -> re.Pattern[str]:
-    """Special tokens, openings and closings of thoughts, with `in_words` also those of words."""
-    pairs = (*_IN_TOKENS, *_IN_WORDS) if in_words else _IN_TOKENS
-    opened = (rf"(?P<open{number}>{opening})" for number, (opening, _) in enumerate(pairs))
-    closed = (rf"(?P<close{number}>{closing})" for number, (_, closing) in enumerate(pairs))
-    patterns = (*opened, *closed, f"(?P<close>{_FINAL})", _TAG, f"(?P<special>{_SPECIAL})")
-    first = "" if in_words else r"(?=[<\[◁])"
-    return re.compile(f"{first}(?:{'|'.join(patterns)})", re.MULTILINE)
 
 
 def _kind(event: re.Match[str]) -> tuple[str, str]:
@@ -143,11 +128,11 @@ def _kind(event: re.Match[str]) -> tuple[str, str]:
     return "" if is_text or tag.endswith("/>") else "close" if _ENDS.search(tag) else "open", stem
 
 
-def _spans(small: str, events: re.Pattern[str]) -> list[tuple[int, int]] | None:
+def _spans(small: str) -> list[tuple[int, int]] | None:
     """Spans of a text outside of thoughts, up to the end of the turn. None if they never close."""
     spans: list[tuple[int, int]] = []
     opened, start, thought, ended = 0, 0, "", False
-    for event in events.finditer(small):
+    for event in _EVENTS.finditer(small):
         kind, key = _kind(event)
         begin, end = event.span()
         if thought:

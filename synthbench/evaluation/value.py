@@ -63,6 +63,8 @@ _MARKUP = re.compile(r"[\s*`$]*|\s*(?:\\[\[(\])]|```.*|-{3,}|\{)\s*")
 _BULLET = re.compile(
     r"\A[ \t*_`$]*(?:[-*•>#]+|\(?\d{1,4}[.):]|\(\d{1,4}\)|(?:a|ans|answer|assistant)\s?:)\s+", re.I
 )
+#: Single symbols that hyphens join.
+_HYPHENS = re.compile(r"\s*\w(?:-\w)+")
 _NUMERIC = re.compile(r"[\s\d.,;|()\[\]eE+:*`$-]*")
 
 
@@ -240,6 +242,8 @@ def _tokens(
     for text in dict.fromkeys((line, _BULLET.sub("", line))):
         piece = re.sub(r"[-=]{1,9}>", " ", plain(text)).strip(" .!:\t")
         piece = piece if "=" in known else piece.rpartition("=")[2]
+        if _HYPHENS.fullmatch(piece) and known.isdisjoint("-") and {*map(len, known)} == {1}:
+            piece = piece.replace("-", " ")
         if "," in piece:
             piece = re.sub(r",?\sand\s", " ", piece)
         words = piece.translate(signs).split()
@@ -302,4 +306,5 @@ def _checked(text: str, mode: str) -> str | None:
     if mode != ENCLOSED:
         lines = [*itertools.takewhile(bool, lines[:: -1 if mode == ALONE else 1])]
         lines = lines[:: -1 if mode == ALONE else 1]
-    return plain("\n".join(lines)).strip() or None
+    text = plain("\n".join(lines)).strip()
+    return re.sub(r"(?<=[\w)\]])\.\Z", "", text) or None  # the full stop of a sentence

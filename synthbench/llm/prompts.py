@@ -56,9 +56,8 @@ def prompts(
             or a mapping to whole numbers, such as `{"listops": 2, "parity": 1}` for two rows of
             listops to each of parity.
         split: the split.
-        limit: take only so many rows, in the split's balance. Fewer rows are the first ones of
-            more. Of a task only these are drawn. They are rows of its dataset, in another order.
-            Default: all rows.
+        limit: take only so many rows, in the split's balance. Fewer rows are the first of more.
+            Default: all rows, from the dataset.
         offset: leave out so many rows before the first.
         rows: numbers of rows of splits that differ from the preset's. Not allowed with a directory.
         preset: "paper" or "small". Not allowed with a directory.
@@ -108,10 +107,8 @@ def _with_prompts(asked_rows: AskedRows, conversation: Conversation) -> datasets
     texts = opened[TEXT] if TEXT in columns else [None] * len(opened)
     image = None if made.image_column is None else {"type": "image", "text": None}
     asked = [conversation.ask(text, image) for text in texts]
-    opened = opened.add_column("prompt", asked)
-    opened = opened.add_column(
-        "answer", [made.answer.format_answer(label) for label in opened[LABEL]]
-    )
+    answers = [made.answer.format_answer(label) for label in opened[LABEL]]
+    opened = opened.add_column("prompt", asked).add_column("answer", answers)
     return opened.select_columns(["id", "prompt", "answer", *columns[1:]])
 
 

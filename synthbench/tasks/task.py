@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from synthbench.checks import check_name, check_whole_number
 from synthbench.errors import TaskError
 from synthbench.seeding import Draws
-from synthbench.tasks.answer_check import CHECKED, passes
 from synthbench.tasks.arrow import numpy_array
-from synthbench.tasks.block import Block, Breakdown, Split
+from synthbench.tasks.block import Block, Split
 from synthbench.tasks.column import Column
-from synthbench.tasks.features import LABEL, cast, list_of, row_values, value
+from synthbench.tasks.features import LABEL, cast, list_of, value
+from synthbench.tasks.judged import Judged
 from synthbench.tasks.numeric import json_rows
 from synthbench.tasks.parameters import Parameters
 from synthbench.tasks.tokens import Vocabulary
@@ -32,7 +32,7 @@ from synthbench.text.lines import short
 _CONTENT = "content"
 
 
-class Task(abc.ABC):
+class Task(Judged, abc.ABC):
     """A task with a variant, parameters and a seed chosen.
 
     Attributes:
@@ -285,62 +285,7 @@ class Task(abc.ABC):
         columns = self.rendered(block).items()
         return {name: numpy_array(column) for name, column in columns}
 
-    # Scoring.
-
-    def read_answer(self, row: Mapping[str, Any], prediction: Any) -> Any:
-        """The prediction as a value of the label's type, None if it cannot be read."""
-        return self.answer.read(prediction, row.get(LABEL))
-
-    @property
-    def group_by(self) -> tuple[Breakdown, ...]:
-        """Tables of the report: by bucket, and by `length` of sequences. An attribute will do."""
-        names = [self.bucket_name, *(["length"] if self.answer.vocabulary is not None else [])]
-        return tuple(Breakdown(one) for one in dict.fromkeys(names) if one in self.columns)
-
-    def check(self, row: Mapping[str, Any], answer: Any) -> bool:
-        """True if an answer is right. Defined by tasks whose questions have several right answers.
-
-        The label is then any of these, and all scores come from `check`. By default, only the label
-        is right.
-
-        Args:
-            row: the row as plain values; `label` may be missing.
-            answer: the value that `read_answer` returned, never None.
-                If it cannot be parsed, `check` returns False. It never raises and changes nothing.
-        """
-        return self.answer.measure(row[LABEL], answer)[self.answer.metrics[0]] == 1
-
-    @property
-    def is_checked(self) -> bool:
-        """True if the task defines `check`."""
-        return type(self).check is not Task.check
-
-    @property
-    def metrics(self) -> tuple[str, ...]:
-        """The metrics of one answer; `score` returns the first. A class attribute will do."""
-        return CHECKED if self.is_checked else self.answer.metrics
-
-    @property
-    def binary_metrics(self) -> tuple[str, ...]:
-        """The metrics that are 0 or 1 for each row, whose means get an interval."""
-        return CHECKED if self.is_checked else self.answer.binary_metrics
-
-    def measure(self, row: Mapping[str, Any], answer: Any) -> dict[str, float]:
-        """The metrics of one answer, as `read_answer` returns it; None gets the worst values."""
-        if self.is_checked:
-            return {CHECKED[0]: float(passes(self, row, answer))}
-        return self.answer.measure(row[LABEL], answer)
-
-    def score(self, row: Mapping[str, Any], prediction: Any) -> float:
-        """The first metric of one prediction; a prediction that cannot be read is wrong."""
-        row = row_values(self._judging, row)
-        return self.measure(row, self.read_answer(row, prediction))[self.metrics[0]]
-
-    @functools.cached_property
-    def _judging(self) -> dict[str, Column]:
-        """The columns by which answers are judged."""
-        columns = self.columns
-        return {name: columns[name] for name in self.scored_columns or columns}
+    # Scoring, beside the methods of `Judged`.
 
     def baseline(self) -> dict[str, float]:
         """Scores that are possible without solving the task, by name; shown beside a report."""

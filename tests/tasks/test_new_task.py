@@ -1,5 +1,6 @@
 """The package of `synthbench new-task` works as it stands."""
 
+import json
 import os
 import re
 import textwrap
@@ -55,6 +56,23 @@ def test_the_package_is_made_installed_checked_generated_and_verified(tmp_path):
         assert part.strip() in card
 
 
+#: Judges another right answer than the label in all rows of a checked task, and writes it.
+JUDGED = """
+import json, synthbench
+from synthbench import llm
+lines = []
+for row in synthbench.DatasetDirectory.open("rows").rows("default", "test"):
+    first, second = row["label"].split(" + ")
+    other = f"{second} + {first}"
+    assert synthbench.score("sum-pairs", row, other) == 1.0
+    for form in ("Answer: {}", "The answer is {}.", "<answer>{}</answer>", "So\\n\\n{}"):
+        assert llm.score("sum-pairs", row, form.format(other)) == 1.0, form
+        assert llm.score("sum-pairs", row, form.format(f"{first} + 99")) == 0.0, form
+    lines.append(json.dumps({"id": row["id"], "prediction": other}))
+open("predictions.jsonl", "w").write("\\n".join(lines))
+"""
+
+
 @pytest.mark.slow
 def test_the_checked_package_passes_its_own_test_and_check_task(tmp_path):
     made = run_program("new-task", "sum-pairs", "--checked", cwd=tmp_path)
@@ -65,7 +83,18 @@ def test_the_checked_package_passes_its_own_test_and_check_task(tmp_path):
     assert tested.returncode == 0, tested.stdout + tested.stderr
     words = ["generate", "sum-pairs", "--preset", "small", "--workers", "1", "--out", "rows"]
     assert run_program(*words, cwd=tmp_path, **changes).returncode == 0
-    assert run_program("verify", "rows", "--workers", "1", cwd=tmp_path, **changes).returncode == 0
+    for words in (
+        ("verify", "rows", "--workers", "1"),
+        ("audit", "rows"),
+        ("check-task", "sum-pairs"),
+    ):
+        done = run_program(*words, cwd=tmp_path, **changes)
+        assert done.returncode == 0, done.stdout + done.stderr
+    judged = start("-c", JUDGED, cwd=tmp_path, **changes)
+    assert judged.returncode == 0, judged.stderr
+    words = ["evaluate", "rows", "predictions.jsonl", "--json"]
+    report = json.loads(run_program(*words, cwd=tmp_path, **changes).stdout)
+    assert report["accuracy"] == 1.0
 
 
 @pytest.mark.slow

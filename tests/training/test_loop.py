@@ -6,9 +6,9 @@ import math
 import pytest
 import torch
 
-from synthbench.training.loop import learning_rate, parameter_groups, temperature
 from synthbench.training.models import build
 from synthbench.training.recipes.base import Recipe
+from synthbench.training.schedules import learning_rate, parameter_groups, temperature
 from tests.training.making import FORMS
 
 

@@ -10,10 +10,10 @@ from synthbench.tasks.registry import task as make_task
 from synthbench.training.figures import FIGURES
 from synthbench.training.forms import form_of
 from synthbench.training.layers.attention import Attention
-from synthbench.training.loop import learning_rate
 from synthbench.training.models import MODELS, build
 from synthbench.training.recipes import STUDIES, find_study
 from synthbench.training.recipes.base import Published, Recipe
+from synthbench.training.schedules import learning_rate
 from tests.support import ROOT
 from tests.training.making import FORMS
 
