@@ -65,7 +65,7 @@ _MENTION = re.compile(r"(?:[\w,] |[`'\"(])\Z"), re.compile(r"[`'\").,]| \w")
 _CUT = re.compile(r"<[|｜][\w▁|｜]{0,40}\Z")
 #: Tags around a whole answer, which say nothing.
 _WRAPPER = re.compile(r"(?i)</?(?:response|output|solution|final|conclusion|message|reply|result)>")
-#: A text without anything like a tag, and without these words, has no thoughts or special tokens.
+#: Signs of thoughts, special tokens and wrappers: anything like a tag, and these words.
 _ANY = re.compile(
     r"[<\[◁](?!/?answer>|\d)(?:[|｜]|/?s>|[^\s<>\[\],]{2,60}[>\]▷]|[\w:]{2,40}\s[^<>\[\]]{0,99}>"
     r"|[be]~|(?:begin|end) final)"
