@@ -18,7 +18,7 @@ from synthbench.dataset.files import reading
 from synthbench.errors import UsageError
 from synthbench.generation.planned import PlannedDataset
 from synthbench.tasks.registry import task_from
-from synthbench.training.recipes import find_study
+from synthbench.training.recipes import study_of_run
 from synthbench.training.runs import (
     changed_parameters,
     read_runs,
@@ -76,7 +76,7 @@ def collected(before, results, replace=False, searched=False):
         key = result["task"], result["study"]["profile"], result["study"]["name"]
         if key[1] == "quick":
             continue
-        study = find_study(*key)
+        study = study_of_run(*key)
         run = _placed(run_of(result, study), study, result)
         run["searched"] |= searched
         if known[_content(run)]:
@@ -112,7 +112,7 @@ def _placed(run, study, result):
     alike = (
         recipe is not None
         and run["variant"] in study.variants
-        and run["steps"] == recipe.for_variant(run["variant"]).steps
+        and _took_all_steps(run["steps"], recipe.for_variant(run["variant"]))
         and run["recipe"]
         == recipe_fields(recipe.for_variant(run["variant"]).to_dict(), run["model"])
         and run["parameters"] == changed_parameters(task)
@@ -122,6 +122,11 @@ def _placed(run, study, result):
     if not alike:
         return {**run, "study": None, "profile": None, "searched": True}
     return {**run, "golden": golden_losses(run["commit"], recipe.model)}
+
+
+def _took_all_steps(steps, recipe):
+    """Whether a run has ended as its recipe says: with a cool-down it may end early."""
+    return steps == recipe.steps or (recipe.cooldown < steps < recipe.steps and recipe.cooldown > 0)
 
 
 def _sizes(task, rows, stream):

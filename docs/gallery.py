@@ -11,7 +11,7 @@ from typing import Any
 
 from charts import Curve, line_chart
 from pictures import picture, stand_ins
-from results import drawn_models, models_sizes, of_studies, read_comparisons, sizes
+from results import drawn_models, models_sizes, read_comparisons, sizes
 from shapes import MOST_CURVES
 
 from synthbench.dataset.card import prose
@@ -36,7 +36,7 @@ _ROOT = Path(__file__).parents[1]
 
 def pages() -> Iterator[tuple[str, str]]:
     """Path and Markdown of the index and of every task's page."""
-    comparisons = of_studies(read_comparisons())
+    comparisons = read_comparisons()
     with stand_ins():
         yield "gallery/index.md", index()
         for name in list_tasks():

@@ -33,16 +33,15 @@ from beside import beside_paper  # noqa: E402
 from chance import chance  # noqa: E402
 from drawings import depth_two, way_of_the_data  # noqa: E402
 from levels import levels_table  # noqa: E402
-from overview import matrices, panels, suite_section  # noqa: E402
+from overview import matrices, panels  # noqa: E402
 from pictures import picture  # noqa: E402
 from results import (  # noqa: E402
     contrasts_section,
     figure,
-    of_studies,
-    of_suites,
     read_comparisons,
     results_section,
 )
+from suite import suite_section  # noqa: E402
 from tried import budget_section, tried_section  # noqa: E402
 
 from synthbench.training.runs import stored_runs  # noqa: E402
@@ -155,7 +154,7 @@ def _results() -> list[dict[str, Any]]:
 
 def results() -> str:
     """The table of all results of `reproduce`, and the commands that make them again."""
-    return results_section(of_studies(_results()))
+    return results_section(_results())
 
 
 def chomsky_table() -> str:
@@ -167,7 +166,7 @@ def chomsky_table() -> str:
 
 def suite() -> str:
     """The baselines of the suite of layers."""
-    return suite_section(of_suites(_results()))
+    return suite_section()
 
 
 def language_models() -> str:
@@ -178,12 +177,12 @@ def language_models() -> str:
 
 def results_matrix() -> str:
     """Models and tasks, with the accuracy beyond training as colour."""
-    return matrices(of_studies(_results()))
+    return matrices(_results())
 
 
 def results_panels() -> str:
     """The curve of every model, small."""
-    return panels(of_studies(_results()))
+    return panels(_results())
 
 
 def contrasts() -> str:

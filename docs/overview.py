@@ -11,8 +11,8 @@ from html import escape
 from typing import Any
 
 from chance import chance
-from gallery import by_bucket, by_size, charts, curve_anchor, ends
-from results import budget, drawn_models, models_sizes, origin
+from gallery import by_bucket, by_size, curve_anchor, ends
+from results import drawn_models
 from shapes import line, svg, text
 
 from synthbench.tasks.registry import task as make_task
@@ -166,15 +166,6 @@ def _guesses(columns: Mapping[tuple[str, ...], Any]) -> str:
         share = chance(comparison, variant, str(_beyond(comparison)))
         cells.append(f'<td style="--share: {share:.3f}">{share:.2f}</td>')
     return f"<tr><th>chance</th>{''.join(cells)}</tr>"
-
-
-def suite_section(comparisons: Sequence[Comparison]) -> str:
-    """The studies of a suite in HTML and Markdown: a matrix, a chart a setting, their origin."""
-    parts = [matrix(comparisons, curves="")]
-    for one in comparisons:
-        title, made = f"## {one['task']}: {one['title']}", f"{budget(one)} {models_sizes(one)}"
-        parts += [title, made, *charts(one), origin(one)]
-    return "\n\n".join(parts)
 
 
 # Small curves.

@@ -27,7 +27,6 @@ from synthbench.training.paper_size import (
     rows_differences,
     task_differences,
 )
-from synthbench.training.recipes.layers import SUITES
 from synthbench.training.runs import read_runs, stored
 from synthbench.training.stored import comparisons
 from synthbench.training.train_fit import NOT_FITTED, state_of
@@ -52,21 +51,6 @@ def read_comparisons(file: Path | None = None) -> list[dict[str, Any]]:
             one["profile"],
         ),
     )
-
-
-def of_studies(comparisons: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Those that belong to no suite."""
-    return [one for one in comparisons if (one["task"], one["study"]) not in _OF_SUITES]
-
-
-def of_suites(comparisons: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Those that belong to a suite, in its order."""
-    found = {(one["task"], one["study"]): one for one in comparisons}
-    return [found[place] for place in _OF_SUITES if place in found]
-
-
-#: Task and name of every study of a suite.
-_OF_SUITES = [(study.task, study.name) for suite in SUITES.values() for study in suite]
 
 
 # Results.

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from synthbench.training.recipes.layers import SUITES
+from synthbench.training.suite.report import line_of
 from synthbench.training.train_fit import FITTED, NOT_FITTED
 from tests.support import ROOT
 
@@ -177,7 +177,7 @@ def test_a_cell_of_the_matrix_leads_to_a_curve_if_one_is_drawn_and_marks_what_is
 def test_a_task_stands_in_one_matrix_and_no_matrix_has_more_columns_than_a_page(docs, monkeypatch):
     monkeypatch.setattr(docs("overview"), "chance", lambda *_: 0.25)
     results = docs("results")
-    comparisons = results.of_studies(results.read_comparisons())
+    comparisons = results.read_comparisons()
     parts = docs("overview").matrices(comparisons).split("\n\n")
     heads = [re.findall(r'colspan="(\d+)"><b>(.*?)</b>', part) for part in parts]
     assert len(parts) > 1
@@ -187,27 +187,38 @@ def test_a_task_stands_in_one_matrix_and_no_matrix_has_more_columns_than_a_page(
 
 
 @pytest.mark.torch
-def test_every_baseline_of_the_suite_is_stored_and_leads_to_the_curves_on_its_page(docs):
-    results = docs("results")
-    comparisons = results.read_comparisons()
-    suite = results.of_suites(comparisons)
-    assert [(one["task"], one["study"]) for one in suite] == [
-        (study.task, study.name) for study in SUITES["layers"]
-    ]
-    assert len(results.of_studies(comparisons)) + len(suite) == len(comparisons)
-    for study, one in zip(SUITES["layers"], suite, strict=True):
-        lines = {(line["variant"], line["model"]) for line in one["models"]}
-        assert lines == {(name, made.name) for name in study.variants for made in study.recipes}
-    section = docs("overview").suite_section(suite)
-    chance = section.partition("<tr><th>chance</th>")[2].partition("</tr>")[0]
-    assert len(re.findall(r"<td [^>]*>0\.\d\d</td>", chance)) == 12
-    made = "Trained for 1,000 steps of 512 rows, scored on 1,185 rows. 1 seed; parameters: `gru` "
-    assert f"{made}{suite[-1]['models'][0]['model_parameters']:,}, " in section
-    places = re.findall(r'<a href="#([\w-]+)"', section)
-    assert set(places) == set(re.findall(r'<div id="([\w-]+)"', section))
-    grey = re.findall(r'<td class="unlearned" title="(.*?)"', section)
-    drawn = [line in results.drawn_models(one) for one in suite for line in one["models"]]
-    assert (len(places), len(grey)) == (sum(drawn), 12 * 5 - sum(drawn))
+def test_the_table_of_the_suite_has_figures_of_layers_that_learned_their_rows_alone(docs):
+    module = docs("suite")
+    rows = [(0, 0.25, True), (1, 0.75, True), (2, 0.5, False)]
+    learned, failed = (
+        line_of(name, [run_row(*one) for one in rows[:count]], seeds=2, tried=1)
+        for name, count in (("gru", 2), ("other", 3))
+    )
+    about = {"name": "S3", "title": "", "steps": 10, "pass": "p", "fail": "f", "size": "length"}
+    report = {"settings": [{**about, "models": [learned, failed]}], "width": 64}
+    table = module.table(report)
+    assert 'style="--share: 0.500"' in table
+    assert ">0.50 (0.25 to 0.75)</td>" in table
+    assert '<td class="unlearned">not learned in 10 steps, 2 of 3</td>' in table
+    drawn = module.figure(report)
+    assert drawn.startswith('<div class="suite"><svg')
+    assert module.figure(report) == drawn
+
+
+@pytest.mark.torch
+def test_every_setting_that_the_page_shows_holds_by_the_rule_of_the_suite(docs):
+    report = docs("suite").baselines()
+    for setting in report["settings"]:
+        assert sum(line["state"] == "learned" for line in setting["models"]) >= 3, setting["name"]
+    assert docs("suite").suite_section()
+
+
+def run_row(seed, beyond, fitted):
+    return {
+        **{"seed": seed, "rate": 1, "beyond": beyond, "fitted": fitted, "steps": 10},
+        **{"validation": 1.0, "parameters": 7, "by_size": {"20": beyond}, "curve": []},
+        **{"seconds": None, "tokens_per_second": None},
+    }
 
 
 def test_a_table_beside_the_papers_has_the_best_seed_and_marks_what_is_not_fitted(docs):
@@ -235,19 +246,20 @@ def test_a_table_beside_the_papers_has_the_best_seed_and_marks_what_is_not_fitte
 
 @pytest.mark.torch
 def test_chance_is_the_answer_to_another_row_of_the_same_size(docs):
-    results = docs("results")
-    suite = {
-        (one["task"], one["study"]): one for one in results.of_suites(results.read_comparisons())
+    stored = {
+        (one["task"], one["profile"]): one
+        for one in docs("results").read_comparisons()
+        if one["study"] == "main"
     }
-    chance = docs("chance").chance
-    for variant, share in {"Z2": 1 / 2, "S3": 1 / 6, "A5": 1 / 60, "Z60": 1 / 60}.items():
-        assert chance(suite["state-tracking", "layers"], variant, "longer") == pytest.approx(
-            share, abs=0.01
-        )
-    assert chance(suite["modular-arithmetic", "layers"], "add", "held out") == 1 / 97
-    strings = suite["chomsky", "layers"]
-    assert chance(strings, "reverse-string", "longer") == pytest.approx(1 / 2, abs=0.01)
-    assert 0.7 < chance(strings, "bucket-sort", "longer") < 0.77  # sorted strings are alike
+    chance, beyond = docs("chance").chance, docs("overview")._beyond
+    state = stored["state-tracking", "cpu"]
+    for variant, share in {"Z2": 1 / 2, "S3": 1 / 6}.items():
+        assert chance(state, variant, beyond(state)) == pytest.approx(share, abs=0.01)
+    addition = stored["modular-arithmetic", "cpu"]
+    assert chance(addition, "add", beyond(addition)) == 1 / 97
+    strings = stored["chomsky", "cpu"]
+    assert chance(strings, "reverse-string", "test") == pytest.approx(1 / 2, abs=0.01)
+    assert 0.7 < chance(strings, "bucket-sort", "test") < 0.95  # sorted strings are alike
 
 
 def test_a_panel_has_the_figures_of_the_paper(docs):

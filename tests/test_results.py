@@ -18,7 +18,7 @@ from docs.results import (
 )
 from synthbench import __version__
 from synthbench.errors import DatasetError
-from synthbench.training.recipes import find_study
+from synthbench.training.recipes import find_study, study_of_run
 from synthbench.training.runs import (
     full_parameters,
     read_runs,
@@ -249,14 +249,14 @@ def test_the_page_of_contrasts_has_those_between_models_that_have_learned_their_
 
 def test_every_stored_run_of_a_study_has_the_recipe_and_the_data_of_the_study():
     of_studies = [run for run in stored_runs() if run["study"]]
-    assert len(of_studies) >= 865
+    assert len(of_studies) >= 800
     tasks = {}
     for run in of_studies:
-        study = find_study(run["task"], run["profile"], run["study"])
+        study = study_of_run(run["task"], run["profile"], run["study"])
         (recipe,) = (one for one in study.recipes if one.title == run["model"])
         recipe = recipe.for_variant(run["variant"])
         assert run["recipe"] == recipe_fields(recipe.to_dict(), run["model"])
-        assert run["steps"] == recipe.steps
+        assert run["steps"] == recipe.steps or recipe.cooldown < run["steps"] < recipe.steps
         place = (study.task, study.name, study.profile)
         if place not in tasks:
             tasks[place] = {one.variant: one.parameters.to_dict() for one in study.tasks()}

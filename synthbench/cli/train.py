@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -160,13 +161,21 @@ def train(
     epilog="""
     synthbench reproduce parity
     synthbench reproduce ctl --model transformer --model ndr --seeds 3
-    synthbench reproduce ctl --layer my_layer.py:Layer --option num_layers=2
     synthbench reproduce --suite layers --layer my_layer.py:Layer
+    synthbench reproduce --suite layers --compare first second
     """,
 )
 @click.argument("task", required=False)
 @click.option(
-    "--suite", metavar="S", help="Instead of TASK: layers tries your layer on twelve settings."
+    "--suite", metavar="S", help="Instead of TASK: layers tries your layer on several settings."
+)
+@click.option("--width", type=int, metavar="N", help="Size of a state, with --suite. Default: 64.")
+@click.option("--rates", metavar="R,R", help="Learning rates to try, with --suite: 1e-3,3e-3.")
+@click.option(
+    "--compare",
+    nargs=2,
+    metavar="RUN RUN",
+    help="With --suite: train nothing, show two directories of a suite.",
 )
 @profile_option
 @study_option
@@ -210,6 +219,9 @@ def train(
 def reproduce(
     task: str | None,
     suite: str | None,
+    width: int | None,
+    rates: str | None,
+    compare: tuple[str, str] | None,
     models: Sequence[str],
     options: Sequence[str],
     variants: Sequence[str],
@@ -224,10 +236,13 @@ def reproduce(
         "options": pairs(options, "--option"),
         "progress": not quiet,
     }
+    of_suites = {"--width": width, "--rates": rates, "--compare": compare}
     if suite is not None:
         fixed = {"--variant": variants, "--level": level, "--set": settings}
-        _try_suite(suite, task, {**chosen, **common}, fixed, quiet)
+        _try_suite(suite, task, {**chosen, **common}, fixed, quiet, width, rates, compare)
         return
+    if given := [name for name, value in of_suites.items() if value is not None]:
+        raise UsageError(f"{given[0]} is for --suite.")
     if task is None:
         raise UsageError("Name a TASK, or a suite with --suite.")
     from synthbench.training.comparison import comparison_table
@@ -263,23 +278,53 @@ def _choose(
 
 
 def _try_suite(
-    suite: str, task: str | None, chosen: dict[str, Any], fixed: dict[str, Any], quiet: bool
+    suite: str,
+    task: str | None,
+    chosen: dict[str, Any],
+    fixed: dict[str, Any],
+    quiet: bool,
+    width: int | None,
+    rates: str | None,
+    compare: tuple[str, str] | None,
 ) -> None:
-    """Run a suite and show its table; its studies have tasks, sizes and datasets of their own."""
-    usual = {"profile": "cpu", "study": "main", "dataset": None, "stream": None, "compile": False}
+    """Run a suite and show its table; its settings have tasks, sizes and datasets of their own."""
+    usual = {"study": "main", "dataset": None, "stream": None, "compile": False}
     taken = {name: chosen.pop(name) for name in usual}
     fixed |= {f"--{name}": value for name, value in taken.items() if value != usual[name]}
     given = [name for name, value in {"TASK": task, **fixed}.items() if value]
     if given:
         raise UsageError(f"--suite {suite} has settings of its own; leave out {', '.join(given)}.")
-    if chosen["seeds"] is None:
-        del chosen["seeds"]
     with needs("'reproduce'", "PyTorch", "train"):
-        from synthbench.training.suite import reproduce_suite, suite_table
-
-    report = reproduce_suite(suite, **chosen)
+        from synthbench.training.suite import reproduce_suite
+        from synthbench.training.suite.run import read_report
+        from synthbench.training.suite.tables import comparison_table, suite_table
+    if compare is not None:
+        first, second = map(read_report, compare)
+        show(comparison_table(first, second, compare))
+        return
+    if width is not None:
+        chosen["width"] = width
+    if rates is not None:
+        chosen["rates"] = _rates(rates)
+    try:
+        report = reproduce_suite(suite, **chosen)
+    except KeyboardInterrupt:
+        if not quiet:
+            with contextlib.suppress(UsageError):
+                show(suite_table(read_report(chosen["out"] or f"{suite}-reproduced")))
+        raise
     if not quiet:
         show(suite_table(report))
+
+
+def _rates(text: str) -> list[float]:
+    """Learning rates, separated by commas."""
+    try:
+        return [float(one) for one in text.split(",")]
+    except ValueError:
+        raise UsageError(
+            f"Option '--rates': {text!r} is not a list of numbers such as 1e-3,3e-3."
+        ) from None
 
 
 @click.command(

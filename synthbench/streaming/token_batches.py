@@ -20,7 +20,6 @@ from synthbench.tasks.form import END, MASK, NOT_ASKED, SEPARATOR, START, Batch,
 from synthbench.tasks.forms import check_text, form_of
 from synthbench.tasks.returned import proposed
 from synthbench.tasks.spec import task_spec
-from synthbench.tasks.start_symbol import StartSymbol
 
 #: What fills a row up to the width of its batch; `input_ids` have padding of their own.
 _FILLS = {"input_ids": 0, "attention_mask": 0, "labels": NOT_ASKED, "position_ids": 0}
@@ -176,8 +175,7 @@ def chosen_form(
         UsageError: the task or the tokenizer has no such form.
     """
     if tokenizer is None:
-        plain = form_of(task, form)
-        return StartSymbol(plain) if start else plain
+        return form_of(task, form, start)
     if form not in (None, "causal-lm"):
         raise UsageError(f"Form {form!r}: with a tokenizer, allowed is 'causal-lm'.")
     return TokenizerForm(check_text(task), tokenizer, start)

@@ -40,6 +40,7 @@ from synthbench.tasks.form import (
     lengths_of,
     named,
 )
+from synthbench.tasks.start_symbol import StartSymbol
 
 
 class SequenceClassification(TokenForm):
@@ -242,8 +243,8 @@ class CausalLM(_LanguageModel):
 FORMS = {one.name: one for one in (SequenceClassification, TokenClassification, MaskedLM, CausalLM)}
 
 
-def form_of(task: Task, name: str | None = None) -> TokenForm:
-    """A form for a task's rows; default: the task's first.
+def form_of(task: Task, name: str | None = None, start: bool = False) -> TokenForm:
+    """A form for a task's rows, by default the task's first, perhaps with a start symbol.
 
     Raises:
         UsageError: the task has no such form, or no form at all.
@@ -263,7 +264,8 @@ def form_of(task: Task, name: str | None = None) -> TokenForm:
         )
     if name is not None and name not in text.forms:
         raise unknown_name(f"form of {task.name}", name, text.forms)
-    return FORMS[name or text.forms[0]](text)
+    form = FORMS[name or text.forms[0]](text)
+    return StartSymbol(form) if start else form
 
 
 def check_text(task: Task) -> TextTask:

@@ -8,9 +8,11 @@ In `causal-lm`:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.tasks.base import Block
@@ -56,6 +58,9 @@ class StartSymbol(TokenForm):
 
     def read(self, block: Block) -> Block:
         return self._form.read(block)
+
+    def read_columns(self, columns: Mapping[str, pa.Array]) -> Block:
+        return self._form.read_columns(columns)
 
     def batch(self, read: Block) -> Batch:
         return self._started(self._form.batch(read))

@@ -194,6 +194,10 @@ class RunDirectory:
             return int(json.loads(lines[-1])["step"]) if lines else 0
         return 0
 
+    def steps_done(self, steps: int) -> int:
+        """The last step that was noted, or all `steps` of a finished run, as runs may end early."""
+        return steps if (self.path / _RESULT).is_file() else self.last_step
+
     def note(self, measured: dict[str, Any]) -> None:
         """Append a line to the metrics; numbers that are not finite become null."""
         values = {

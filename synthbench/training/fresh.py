@@ -70,6 +70,10 @@ class FreshModel:
                 f"Recipe label_smoothing={recipe.label_smoothing}: rows without classes allow 0 "
                 "only."
             )
+        if recipe.cooldown and not form.larger_is_better:
+            raise ParameterError(
+                f"Recipe cooldown={recipe.cooldown}: rows without classes allow 0 only."
+            )
         check_lengths(rows, recipe.one_length, recipe.balanced)
         with memory_errors(recipe, self.setting), isolated(self.seed, self.setting):
             model = build(recipe.model, form, form.sizes(rows), recipe.options)

@@ -29,6 +29,7 @@ from synthbench.training.options import Setting
 from synthbench.training.predicting import apply, measure
 from synthbench.training.recipes.base import Recipe
 from synthbench.training.schedules import learning_rate, parameter_groups, temperature
+from synthbench.training.train_fit import LEARNED
 
 #: The least number of times in a run that training is noted, and evaluation splits are measured.
 _NOTES, _EVALUATIONS = 50, 10
@@ -78,12 +79,22 @@ class Loop:
         )
         self.best: Best | None = None
         self.step = 0
+        self.learned_at: int | None = None  # with a cooldown: the step at which it began
+        self.tokens: int | Tensor = 0  # read so far; stays on the device of the batches
         self.seconds = 0.0
         self._unnoted = False  # whether the last step is still to be noted and evaluated
         self._random = self._random_state()  # before that
         self._saved = time.monotonic()
         self._forward = torch.compile(model) if setting.compiled else model
         self._seen = _Seen(setting.device)
+
+    @property
+    def end(self) -> int:
+        """The last step, as far as is known."""
+        steps = self.recipe.steps
+        return (
+            steps if self.learned_at is None else min(steps, self.learned_at + self.recipe.cooldown)
+        )
 
     def run(self, bar: Bar | None = None) -> dict[str, Tensor]:
         """Take all steps that are left; returns the chosen parameters.
@@ -110,9 +121,11 @@ class Loop:
         """`run` from the step that was restored."""
         started = time.perf_counter() - self.seconds
         steps = self.recipe.steps
-        while self.step < steps or self._unnoted:
+        while self.step < self.end or self._unnoted:
             if not self._unnoted:
-                batch = self.batches.batch(self.step).to(self.setting.device)
+                batch = self.batches.batch(self.step)
+                self.tokens = self.tokens + _tokens(batch)
+                batch = batch.to(self.setting.device)
                 with defer_signals():  # a checkpoint must not hold half a step
                     self._take_step(batch)
                     self.step += 1
@@ -120,11 +133,11 @@ class Loop:
                 bar.update()
             if bar.is_shown and self._seen.is_due():
                 bar.update(0, now=self._seen.words(self.form.metric))
-            validates = self.step % self.recipe.validate_every == 0 or self.step == steps
+            validates = self.step % self.recipe.validate_every == 0 or self.step == self.end
             too_rare = steps < _EVALUATIONS * self.recipe.validate_every
             evaluates = validates or (too_rare and self._ends_part(_EVALUATIONS))
             self.seconds = time.perf_counter() - started
-            if evaluates or self._ends_part(_NOTES):
+            if evaluates or self._ends_part(_NOTES) or self.step == self.end:
                 self._note(evaluates, validates)
             if self._ends_part(self.keep):
                 self.directory.save(self.model.state_dict(), at_step(self.step))
@@ -132,6 +145,7 @@ class Loop:
             if evaluates or time.monotonic() - self._saved > _SAVE_EVERY:
                 self._save()
         self.seconds = time.perf_counter() - started
+        bar.update(steps - self.step)
         return self.best.parameters if self.best else self.model.state_dict()
 
     def _ends_part(self, count: int) -> bool:
@@ -142,7 +156,7 @@ class Loop:
     def _take_step(self, batch: Batch) -> None:
         recipe = self.recipe
         for group in self.optimizer.param_groups:
-            group["lr"] = learning_rate(recipe, self.step)
+            group["lr"] = learning_rate(recipe, self.step, self.end)
         if (heat := temperature(recipe, self.step)) is not None:
             set_temperature(self.model, heat)
         self.model.train()
@@ -168,7 +182,7 @@ class Loop:
         The parameters may be chosen only if it also `validates`: evaluations that the recipe does
         not ask for are for the curve alone.
         """
-        loss, metric = self._seen.means()
+        loss, trained = self._seen.means()
         if not math.isfinite(loss):
             line = line_of_theirs(self.model)
             raise SynthbenchError(
@@ -179,9 +193,9 @@ class Loop:
             "step": self.step,
             "epoch": self.step * self.recipe.batch_size / self.batches.rows,
             "seconds": round(self.seconds, 3),
-            "learning_rate": learning_rate(self.recipe, self.step - 1),
+            "learning_rate": learning_rate(self.recipe, self.step - 1, self.end),
             "train/loss": loss,
-            f"train/{self.form.metric}": metric,
+            f"train/{self.form.metric}": trained,
         }
         for name, split in self.eval_splits.items() if evaluates else ():
             loss, metric = measure(self.model, split, self.form, self.setting)
@@ -197,6 +211,8 @@ class Loop:
             }
         self.directory.note(measured)
         self._seen.clear()
+        if self.recipe.cooldown and self.learned_at is None and trained >= LEARNED:
+            self.learned_at = self.step
 
     def _keep_if_best(self, loss: float, metric: float) -> None:
         sign = 1.0 if self.form.larger_is_better else -1.0
@@ -219,6 +235,8 @@ class Loop:
         random, random_cuda = self._random if self._unnoted else self._random_state()
         return {
             "step": self.step,
+            "learned_at": self.learned_at,
+            "tokens": int(self.tokens),
             "unnoted": self._unnoted,
             "noted": self.directory.last_step,
             "seen": self._seen.state(),
@@ -248,6 +266,7 @@ class Loop:
                     "another version of synthbench; start again with --overwrite."
                 )
             self.step, self.seconds = state["step"], state["seconds"]
+            self.learned_at, self.tokens = state["learned_at"], state["tokens"]
             self._unnoted, noted = state["unnoted"], state["noted"]
             self._seen.restore(state["seen"])
             if self.directory.last_step < noted:
@@ -260,6 +279,11 @@ class Loop:
                 torch.cuda.set_rng_state(state["random_cuda"].cpu(), self.setting.device)
             self.best = None if state["best"] is None else Best(*state["best"])
         self.directory.forget_after(self.step - self._unnoted)
+
+
+def _tokens(batch: Batch) -> int | Tensor:
+    """The number of tokens of a batch, without padding; of rows that are not texts, of values."""
+    return batch.inputs.numel() if batch.lengths is None else batch.lengths.sum()
 
 
 class _Seen:

@@ -85,7 +85,7 @@ def plan_runs(
     chosen = []
     for task, one in itertools.product(data.tasks, study.recipes):
         recipe = _fitting(one.for_variant(task.variant), study, data.count(task, "train"))
-        form = form_of(task, recipe.form or None)
+        form = form_of(task, recipe.form or None, recipe.start)
         for seed in seeds:
             directory = directory_of(task.variant, recipe, seed)
             chosen.append((task, FreshModel(recipe, form, seed, trial), directory))
@@ -235,4 +235,4 @@ def _saved(run: Run) -> str | None:
 
 
 def _steps_noted(runs: Sequence[Run]) -> int:
-    return sum(run.directory.last_step for run in runs)
+    return sum(run.directory.steps_done(run.recipe.steps) for run in runs)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import shlex
 import time
 from collections.abc import Mapping, Sequence
@@ -153,24 +152,6 @@ def reproduce(
     output.write_json(f"{file}.json", comparison)
     output.write_text(f"{file}.md", markdown(comparison))
     return comparison
-
-
-def steps_to_take(
-    whole: Study,
-    models: Sequence[str] | None,
-    own: Sequence[Recipe],
-    seeds: int | None,
-    path: Path,
-) -> tuple[int, int]:
-    """The number of steps of all runs in a directory of `reproduce`, and of those noted there."""
-    chosen = _narrowed(whole, whole.tasks(), models, own, seeds, None)
-    total = noted = 0
-    for variant, one in itertools.product(chosen.variants, chosen.recipes):
-        recipe = one.for_variant(variant)
-        for seed in range(chosen.seeds):
-            total += recipe.steps
-            noted += RunDirectory(path / variant / recipe.name / f"seed-{seed}").last_step
-    return total, noted
 
 
 def _narrowed(

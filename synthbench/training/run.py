@@ -158,7 +158,8 @@ class Run:
         directory, form = self.directory, self.form
         if recipe.steps == 0:
             return {
-                "steps": 0, "best_step": 0, "seconds": 0.0, "steps_per_second": None, "fit": None
+                "steps": 0, "best_step": 0, "seconds": 0.0, "steps_per_second": None, "fit": None,
+                "learned_at": None, "tokens": 0,
             }  # fmt: skip
         eval_splits = {name: rows[name] for name in study.eval_splits}
         with self._batches() as batches:
@@ -179,6 +180,8 @@ class Run:
             "fit": fit_of(form.metric, len(trained_on), end, kept),
             "steps": loop.step,
             "best_step": best_step,
+            "learned_at": loop.learned_at,
+            "tokens": int(loop.tokens),
             "seconds": round(loop.seconds, 3),
             "steps_per_second": round(loop.step / loop.seconds, 3),
         }

@@ -32,11 +32,19 @@ def parameter_groups(model: nn.Module, recipe: Recipe) -> list[dict[str, Any]]:
     ]
 
 
-def learning_rate(recipe: Recipe, step: int) -> float:
-    """The learning rate of a step, counted from 0."""
+def learning_rate(recipe: Recipe, step: int, end: int | None = None) -> float:
+    """The learning rate of a step.
+
+    Args:
+        recipe: the recipe.
+        step: the step, counted from 0.
+        end: the last step of the run, by default that of the recipe.
+    """
     largest = recipe.learning_rate
     if step < recipe.warmup:
         return _FIRST_RATE + (largest - _FIRST_RATE) * step / recipe.warmup
+    if recipe.cooldown:
+        return largest * min(1.0, ((recipe.steps if end is None else end) - step) / recipe.cooldown)
     left = max(1, recipe.steps - recipe.warmup - 1)
     done = min(1.0, (step - recipe.warmup) / left)
     match recipe.schedule:

@@ -4,11 +4,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import torch
+from torch.nn import functional
 
 from synthbench.errors import UsageError
+from synthbench.evaluation.single_rows import score
+from synthbench.tasks.form import NOT_ASKED
 from synthbench.tasks.images import png
 from synthbench.tasks.registry import list_tasks
 from synthbench.tasks.registry import task as make_task
+from synthbench.training.batches import take
 from synthbench.training.forms import form_of
 from synthbench.training.forms.arrays import ImageClass
 from synthbench.training.forms.rows import concatenate
@@ -40,6 +44,38 @@ def test_texts_become_ids_of_the_tasks_tokens_and_can_be_read_again(name):
         "vocabulary": len(task.tokens) + 1,
         "outputs": len(form.output_tokens),
     }
+
+
+@pytest.mark.parametrize("name", ["ctl", "state-tracking", "copying", "chomsky", "listops"])
+def test_rows_with_a_start_symbol_have_the_same_answers(name):
+    task, _, columns = rendered(name)
+    for form in task.forms:
+        plain, started = (form_of(task, form, start) for start in (False, True))
+        rows, symbol = plain.encode(columns), len(plain.input_tokens)
+        begun = started.encode(columns)
+        assert started.input_tokens == (*plain.input_tokens, "<start>")
+        assert set(begun.inputs[:, 0].tolist()) == {symbol}
+        assert torch.equal(begun.inputs[:, 1:], rows.inputs)
+        assert torch.equal(begun.lengths, rows.lengths + 1)
+        if rows.targets.ndim == 1:
+            assert torch.equal(begun.targets, rows.targets)
+            continue
+        assert set(begun.targets[:, 0].tolist()) == {NOT_ASKED}
+        assert torch.equal(begun.targets[:, 1:], rows.targets)
+        for places, made in ((rows, plain), (begun, started)):
+            batch = take(places, np.arange(len(places)))
+            scores = functional.one_hot(batch.targets.clamp_min(0), len(made.output_tokens))
+            if form == "causal-lm":
+                scores = scores.roll(-1, dims=1)  # each position scores the next token
+            answers = made.answers(scores.float(), batch)
+            right = columns["label"].to_pylist()
+            for label, answer in zip(right, answers, strict=True):
+                assert score(task, {"label": label}, answer) == 1.0
+
+
+def test_rows_that_are_not_texts_have_no_start_symbol():
+    with pytest.raises(UsageError, match="start=true: the rows of grid-count are not texts"):
+        form_of(make_task("grid-count"), start=True)
 
 
 def test_more_tokens_than_a_byte_can_number_are_kept_apart():

@@ -66,6 +66,15 @@ def test_cosine_goes_from_the_largest_to_the_smallest_rate_and_is_halfway_in_the
     assert rates == sorted(rates, reverse=True)
 
 
+def test_with_a_cooldown_the_rate_is_constant_and_falls_to_0_at_the_end_of_the_run():
+    chosen = recipe(warmup=10, cooldown=20)
+    assert {learning_rate(chosen, step) for step in range(10, 81)} == {0.1}
+    assert learning_rate(chosen, 90) == pytest.approx(0.05)
+    assert [learning_rate(chosen, step, 50) for step in (30, 40, 49)] == pytest.approx(
+        [0.1, 0.05, 0.005]
+    )
+
+
 def test_one_cycle_is_that_of_pytorch():
     chosen = recipe(schedule="one-cycle")
     optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))])

@@ -203,7 +203,7 @@ def open_run(
             f"The code of model {recipe.model!r} is no longer that which the run at {str(path)!r} "
             "was trained with; restore the file, or train again into another directory."
         )
-    form = form_of(task, recipe.form or None)
+    form = form_of(task, recipe.form or None, recipe.start)
     rows, _ = read_split(opened, task.variant, split, form)
     with isolated(0, setting):
         model = build(recipe.model, form, form.sizes(rows), recipe.options)

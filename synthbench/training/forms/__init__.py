@@ -36,13 +36,14 @@ _OF_TEXTS: dict[str, type[TextForm]] = {
 }
 
 
-def form_of(task: Task, name: str | None = None) -> Form:
+def form_of(task: Task, name: str | None = None, start: bool = False) -> Form:
     """The form of a task's rows, which follows from the type of its column.
 
     Args:
         task: the task.
         name: of a task of texts, one of its forms that a model here can learn. Default: the first
             of them.
+        start: whether rows of texts begin with a start symbol.
 
     Raises:
         UsageError: no such form, or columns that no model here can read or answer.
@@ -58,7 +59,7 @@ def form_of(task: Task, name: str | None = None) -> Form:
         known = [one for one in task.forms if one in _OF_TEXTS]
         if known and (name is None or name in known):
             chosen = name or known[0]
-            return _OF_TEXTS[chosen](task, chosen)
+            return _OF_TEXTS[chosen](task, chosen, start)
         raise unknown_name(f"form of {task.name} for the trainer", name, known)
     column = task.image_column or task.inputs[0]
     kind = _kind(task, column)
@@ -72,6 +73,8 @@ def form_of(task: Task, name: str | None = None) -> Form:
         raise UsageError(f"Task {task.name!r}: its label has no classes to choose from.")
     if name is not None:
         raise UsageError(f"Form {name!r}: the rows of {task.name} are no texts. Leave it out.")
+    if start:
+        raise UsageError(f"Recipe start=true: the rows of {task.name} are not texts. Leave it out.")
     return kind(task, column)
 
 

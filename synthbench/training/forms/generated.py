@@ -30,8 +30,8 @@ class GeneratedTokens(PlaceTokens):
 
     causal = True
 
-    def __init__(self, task: Task, name: str) -> None:
-        super().__init__(task, name)
+    def __init__(self, task: Task, name: str, start: bool = False) -> None:
+        super().__init__(task, name, start)
         self.metric = task.metrics[0]
 
     def loss(self, scores: Tensor, batch: Batch, smoothing: float = 0.0) -> Tensor:

@@ -31,13 +31,14 @@ class TextForm(Form):
     Args:
         task: the task.
         name: the form's name.
+        start: whether rows begin with a start symbol.
     """
 
     reads = "tokens"
     chooses = True
 
-    def __init__(self, task: Task, name: str) -> None:
-        self.task, self.tokens = task, form_of(task, name)
+    def __init__(self, task: Task, name: str, start: bool = False) -> None:
+        self.task, self.tokens = task, form_of(task, name, start)
         self.input_tokens, self.output_tokens = self.tokens.input_tokens, self.tokens.output_tokens
 
     @property
@@ -98,8 +99,8 @@ class PlaceTokens(TextForm):
     Scores are `(rows, width, outputs)`. Only tokens that an answer can have are chosen.
     """
 
-    def __init__(self, task: Task, name: str) -> None:
-        super().__init__(task, name)
+    def __init__(self, task: Task, name: str, start: bool = False) -> None:
+        super().__init__(task, name, start)
         is_class = self.task.answer.vocabulary is None
         self.metric = "accuracy" if is_class else "position_accuracy"
         self._allowed = torch.tensor(self.tokens.answer_ids)

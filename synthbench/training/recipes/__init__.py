@@ -58,7 +58,6 @@ STUDIES: tuple[Study, ...] = (
     *illusion.STUDIES,
     *zoology.STUDIES,
     *chomsky.STUDIES,
-    *layers.STUDIES,
     *addition.STUDIES,
     *addition.PAPER,
     *map(_quick, (*cpu.STUDIES, dnas.CLUSTERS, *_OF_SEQUENCES)),
@@ -99,3 +98,16 @@ def find_study(task: str, profile: str = "cpu", name: str = "main") -> Study:
             )
         raise unknown_name(f"study of {task} ({profile})", name, names)
     return names[name]
+
+
+def study_of_run(task: str, profile: str, name: str) -> Study:
+    """The study of a stored run: that of a setting of the suite, or one of `find_study`.
+
+    Raises:
+        UsageError: as `find_study`.
+    """
+    for setting in layers.SETTINGS:
+        study = setting.study
+        if (study.task, study.profile, study.name) == (task, profile, name):
+            return study
+    return find_study(task, profile, name)

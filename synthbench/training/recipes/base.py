@@ -20,7 +20,7 @@ SCHEDULES = ("constant", "cosine", "one-cycle")
 _LIMITS: tuple[tuple[tuple[str, ...], str, Callable[[Any], bool]], ...] = (
     (("batch_size", "validate_every"), "whole numbers from 1", lambda value: value >= 1),
     (
-        ("steps", "learning_rate", "weight_decay", "clip", "warmup", "ponder"),
+        ("steps", "learning_rate", "weight_decay", "clip", "warmup", "cooldown", "ponder"),
         "numbers from 0",
         lambda value: 0 <= value < math.inf,
     ),
@@ -85,6 +85,8 @@ class Recipe:
         learning_rate: AdamW's learning rate. With a schedule, the largest.
         options: the model's sizes and switches.
         form: the form of a text task's rows, such as `masked-lm`. Empty: the task's first.
+        start: rows of texts begin with a start symbol (`synthbench.tokens(..., start=True)`).
+            Attention without positions of its own cannot tell the first position otherwise.
         by_variant: further options for some of the task's variants.
         variant_steps: other numbers of steps for some of the task's variants.
         weight_decay: AdamW's weight decay.
@@ -96,6 +98,9 @@ class Recipe:
         schedule: `constant`, `cosine` or `one-cycle`, after the warm-up.
         warmup: steps in which the learning rate rises from 1e-6.
         min_learning_rate: the last learning rate of `cosine`.
+        cooldown: the run ends so many steps after it has learned its training rows, at the latest
+            after `steps`. Its learning rate is constant after the warm-up and falls to 0 in these
+            last steps. 0: the run takes all `steps`.
         validate_every: steps between two validations. The best parameters are chosen among those
             validated. The study's `eval_splits` are measured then, and at least ten times in a run.
         heat: first and last softmax temperature and the share of steps between them (Eureka,
@@ -118,6 +123,7 @@ class Recipe:
     learning_rate: float = 1e-3
     options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     form: str = ""
+    start: bool = False
     by_variant: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
     variant_steps: Mapping[str, int] = dataclasses.field(default_factory=dict)
     weight_decay: float = 0.0
@@ -128,6 +134,7 @@ class Recipe:
     schedule: str = "constant"
     warmup: int = 0
     min_learning_rate: float = 0.0
+    cooldown: int = 0
     validate_every: int = 1000
     heat: tuple[float, float, float] | None = None
     ponder: float = 0.0
@@ -192,6 +199,11 @@ class Recipe:
             raise ParameterError(
                 f"Recipe min_learning_rate={self.min_learning_rate}: allowed are numbers from 0 to "
                 f"the learning_rate, {self.learning_rate}."
+            )
+        if self.cooldown and (self.schedule != "constant" or self.cooldown > self.steps):
+            raise ParameterError(
+                f"Recipe cooldown={self.cooldown}: allowed are 0 to {self.steps} steps, with "
+                "schedule=constant."
             )
         if self.heat is not None:
             first, last, share = self.heat
