@@ -32,7 +32,7 @@ def suite_section() -> str:
 
 
 def table(report: Mapping[str, Any]) -> str:
-    """A row a setting, a column a baseline; grey where a baseline has not learned its rows."""
+    """A row a setting, a column a baseline. Grey: the baseline has not learned its rows."""
     models = list(
         dict.fromkeys(line["model"] for one in report["settings"] for line in one["models"])
     )

@@ -287,7 +287,7 @@ def _try_suite(
     rates: str | None,
     compare: tuple[str, str] | None,
 ) -> None:
-    """Run a suite and show its table; its settings have tasks, sizes and datasets of their own."""
+    """Run a suite and show its table. Its settings have tasks, sizes and datasets of their own."""
     usual = {"study": "main", "dataset": None, "stream": None, "compile": False}
     taken = {name: chosen.pop(name) for name in usual}
     fixed |= {f"--{name}": value for name, value in taken.items() if value != usual[name]}

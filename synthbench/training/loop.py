@@ -80,7 +80,7 @@ class Loop:
         self.best: Best | None = None
         self.step = 0
         self.learned_at: int | None = None  # with a cooldown: the step at which it began
-        self.tokens: int | Tensor = 0  # read so far; stays on the device of the batches
+        self.tokens: int | Tensor = 0  # read so far, on the device of the batches
         self.seconds = 0.0
         self._unnoted = False  # whether the last step is still to be noted and evaluated
         self._random = self._random_state()  # before that
@@ -282,7 +282,7 @@ class Loop:
 
 
 def _tokens(batch: Batch) -> int | Tensor:
-    """The number of tokens of a batch, without padding; of rows that are not texts, of values."""
+    """The number of tokens of a batch, without padding. Of rows that are not texts, of values."""
     return batch.inputs.numel() if batch.lengths is None else batch.lengths.sum()
 
 

@@ -86,7 +86,7 @@ class Recipe:
         options: the model's sizes and switches.
         form: the form of a text task's rows, such as `masked-lm`. Empty: the task's first.
         start: rows of texts begin with a start symbol (`synthbench.tokens(..., start=True)`).
-            Attention without positions of its own cannot tell the first position otherwise.
+            Attention with rotary positions cannot recognise the first position otherwise.
         by_variant: further options for some of the task's variants.
         variant_steps: other numbers of steps for some of the task's variants.
         weight_decay: AdamW's weight decay.

@@ -2,7 +2,7 @@
 
 It comes from no paper. Every layer is put into the same two blocks, 64 wide, with an MLP of 256
 (`Mixers`). In a setting all layers have the same rows, steps and learning rates. Rows begin with a
-start symbol, because attention cannot tell the first position otherwise.
+start symbol, because attention cannot recognise the first position otherwise.
 
 The rule of the suite: at least three of the five baselines learn 99% of their training rows in a
 setting, with each of three seeds, within its steps. A GRU takes at most four minutes of one core.
@@ -107,7 +107,7 @@ SETTINGS = (
         "state-tracking",
         "Z2",
         "Parity so far, trained on 1 to 16 bits, tested on up to 64",
-        passed="keeps a bit for ever; a linear state needs a factor of -1",
+        passed="keeps a bit for ever (a linear state needs a factor of -1)",
         failed="counts within the trained length, or forgets",
         steps=1_500,
         quick=True,

@@ -110,7 +110,7 @@ def _mean(runs: Sequence[Mapping[str, Any]], name: str) -> float | None:
 
 
 def _by_size(runs: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """The mean figure by length or other size; by step where rows have one size."""
+    """The mean figure by length or other size, or by step where rows have one size."""
     found: dict[str, list[float]] = {}
     for run in runs:
         points = run["by_size"] or {

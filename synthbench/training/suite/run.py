@@ -76,7 +76,7 @@ def reproduce_suite(
         The report, as written to `SUITE.json`.
 
     Raises:
-        UsageError: an unknown suite or profile; and as `reproduce`.
+        UsageError: an unknown suite or profile, or as `reproduce`.
         SynthbenchError: as `reproduce`.
     """
     if suite not in SUITES:

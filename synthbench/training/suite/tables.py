@@ -17,7 +17,7 @@ from synthbench.training.suite.report import LEARNED, UNFINISHED
 Json = Mapping[str, Any]
 #: How to read the table.
 NOTES = (
-    "Figures: the share of right positions on longer rows, mean over seeds (lowest to highest); of "
+    "Figures: the share of right positions on longer rows, mean over seeds (lowest to highest). Of "
     "modular-addition the share of held-out equations.",
     "A layer counts in a setting if every seed learned 99% of its training rows.",
     "Each layer has the best of its learning rates on validation rows.",
@@ -66,7 +66,7 @@ def _rows(report: Json) -> Iterator[tuple[Json, list[Json | None]]]:
 
 
 def markdown(report: Json) -> str:
-    """All tables in Markdown: figures, what a pass and a fail mean, and the runs."""
+    """All tables in Markdown: figures, the meaning of a pass and a fail, and the runs."""
     names = model_names(report)
     figures = Table(
         ["setting", *names],
