@@ -1,6 +1,7 @@
 """The recipes: each can be built, and its figures are those of the papers."""
 
 import json
+import re
 
 import pytest
 import torch
@@ -72,6 +73,17 @@ def test_the_guide_lists_every_study_and_every_figure():
     guide = (ROOT / "docs/pages/guides/reproduce.md").read_text(encoding="utf-8")
     names = {study.name for study in STUDIES if study.name != "main"} | set(FIGURES)
     assert {name for name in names if f"`{name}`" not in guide} == set()
+
+
+def test_pages_that_explain_papers_name_studies_and_figures_that_exist():
+    pages = sorted((ROOT / "docs/pages/results/explained").glob("*.md"))
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    assert len(pages) == 4 and "{" not in text.replace("{ .paper }", "")
+    assert set(re.findall(r"--figure ([\w-]+)", text)) <= set(FIGURES)
+    for task, name, profile in re.findall(
+        r"reproduce ([\w-]+) --study ([\w-]+)(?: --profile (\w+))?", text
+    ):
+        assert find_study(task, profile or "cpu", name)
 
 
 def test_every_task_with_studies_has_one_of_both_profiles():
