@@ -14,7 +14,6 @@ import dataclasses
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO
 
 import filelock
@@ -58,12 +57,7 @@ class KeptReplies:
             self._open(self._directory)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self._opened.close()
 
     def add(self, name: str, sample: int, reply: ChatReply) -> None:

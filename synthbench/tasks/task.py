@@ -72,6 +72,14 @@ class Task(Judged, abc.ABC):
         check_name(f"variant of {self.name}", self.variant, self.variants)
         self.parameters: Any = self.parameters_type.make({} if parameters is None else parameters)
         self.seed = check_whole_number("Seed", seed, least=0)
+        self.check_parameters()
+
+    def check_parameters(self) -> None:  # noqa: B027, as most tasks need none
+        """Check the parameters together with the variant, when the task is made.
+
+        Raises:
+            ParameterError: this variant cannot have these parameters.
+        """
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.variant, self.parameters.to_dict(), self.seed)

@@ -10,7 +10,6 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from synthbench.errors import SynthbenchError
@@ -79,12 +78,7 @@ class Elsewhere:
     def __enter__(self) -> Elsewhere:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         """End the process and remove its files."""
         self._process.kill()
         self._process.wait()

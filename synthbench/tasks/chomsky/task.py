@@ -93,13 +93,7 @@ class Chomsky(TextTask):
         },
     }
 
-    def __init__(
-        self,
-        variant: str | None = None,
-        parameters: Mapping[str, Any] | Parameters | None = None,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(variant, parameters, seed)
+    def check_parameters(self) -> None:
         for name in ("train_lengths", "test_lengths"):
             if not self._lengths(asked := getattr(self.parameters, name)):
                 least = f"strings of {self.variant} have {self.function.shortest} symbols or more"

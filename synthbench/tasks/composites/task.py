@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from synthbench.seeding import Draws
 from synthbench.tasks.arrow import numpy_array
-from synthbench.tasks.base import Block, Breakdown, Parameters, Split
+from synthbench.tasks.base import Block, Breakdown, Split
 from synthbench.tasks.column import Column
 from synthbench.tasks.composites import quadrants
 from synthbench.tasks.composites.parameters import CompositesParameters
@@ -37,7 +37,14 @@ from synthbench.tasks.composites.parts import (
     Parts,
     draw_rgb,
 )
-from synthbench.tasks.composites.rules import DESIGNS, QUADRANTS, RED_OR_BLUE, TEN_COLORS, decide
+from synthbench.tasks.composites.rules import (
+    DESIGNS,
+    QUADRANTS,
+    RED_OR_BLUE,
+    TEN_COLORS,
+    Design,
+    decide,
+)
 from synthbench.tasks.features import class_answer, class_label, image, value
 from synthbench.tasks.images import load, png
 from synthbench.tasks.images.task import ORIGINS, OWN_PICTURES, ImageTask, Origin
@@ -61,14 +68,12 @@ class Composites(ImageTask):
     shard_rows = 8_192
     group_rows = 1_000
 
-    def __init__(
-        self,
-        variant: str | None = None,
-        parameters: Mapping[str, Any] | Parameters | None = None,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(variant, parameters, seed)
-        self.design = DESIGNS[self.variant]
+    @property
+    def design(self) -> Design:
+        """The rule of the variant."""
+        return DESIGNS[self.variant]
+
+    def check_parameters(self) -> None:
         self.parameters.check_fit(self.variant, self.design)
 
     # The reference solver.

@@ -28,19 +28,16 @@ from numpy.typing import NDArray
 
 from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
-from synthbench.tasks.base import Block, Parameters, Split, TextTask, parameter
+from synthbench.tasks.base import Block, Parameters, Split, parameter
 from synthbench.tasks.column import Column
 from synthbench.tasks.copying.places import LAYOUTS, starts_of_query
 from synthbench.tasks.copying.solver import BLANK, COPY, NOT_ASKED, copied_symbols
 from synthbench.tasks.features import sequence, value
+from synthbench.tasks.longer_rows import LongerRows, longer
 
 LONGEST = 4096
-#: Test has rows of so many times the length of train, as far as `LONGEST` allows.
-_TIMES = (2, 4)
 #: The fewest different rows of a bucket, so that no split runs out of rows.
 _FEWEST_ROWS = 1_000_000
-#: Tokens of a block, which bounds its memory.
-_BLOCK_TOKENS = 1 << 18
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,7 +62,7 @@ class CopyingParameters(Parameters):
     @property
     def test_lengths(self) -> tuple[int, ...]:
         """The lengths of test."""
-        return tuple(dict.fromkeys(min(times * self.length, LONGEST) for times in _TIMES))
+        return longer(self.length, LONGEST)
 
     @property
     def query(self) -> int:
@@ -74,7 +71,7 @@ class CopyingParameters(Parameters):
         return next(size for size in range(1, wanted) if self.symbols**size >= wanted)
 
 
-class Copying(TextTask):
+class Copying(LongerRows):
     """Symbols given back where a row asks for them."""
 
     name = "copying"
@@ -89,6 +86,7 @@ class Copying(TextTask):
     parameters_type = CopyingParameters
     categories = ("token-classification",)
     bucket_name = "length"
+    train_rows, block_tokens, group_blocks = 100_000, 1 << 18, 64
     scored_columns = ("label",)
     forms = ("token-classification", "masked-lm", "causal-lm")
     levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -97,13 +95,7 @@ class Copying(TextTask):
         "hard": {"length": 256, "copied": 16},
     }
 
-    def __init__(
-        self,
-        variant: str | None = None,
-        parameters: Mapping[str, Any] | Parameters | None = None,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(variant, parameters, seed)
+    def check_parameters(self) -> None:
         sizes = self.parameters
         rows = math.comb(sizes.length - sizes.copied, sizes.copied) * sizes.symbols**sizes.copied
         if self.variant == "selective" and rows < _FEWEST_ROWS:
@@ -128,27 +120,6 @@ class Copying(TextTask):
     def columns(self) -> dict[str, Column]:
         label = sequence(tuple(self._symbols), ignored=NOT_ASKED)
         return {"text": value("string"), "label": label, "length": value("int16")}
-
-    @property
-    def splits(self) -> tuple[Split, ...]:
-        trained, longer = (self.parameters.length,), self.parameters.test_lengths
-        return (
-            Split("train", 100_000, trained, evaluation=False),
-            Split("iid", 3_000, trained),
-            Split("validation", 3_000, trained),
-            Split("test", 1_500 * len(longer), longer),
-        )
-
-    @property
-    def block_rows(self) -> int:
-        """Candidates of a block: fewer of long rows."""
-        longest: int = self.parameters.test_lengths[-1]
-        return max(64, min(4_096, _BLOCK_TOKENS // longest))
-
-    @property
-    def group_rows(self) -> int:
-        """Rows of a Parquet row group: fewer of long rows."""
-        return 64 * self.block_rows
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
         draw = getattr(self, f"_{self.variant}")

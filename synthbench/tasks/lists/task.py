@@ -25,18 +25,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.seeding import Draws, hash_rows
-from synthbench.tasks.base import Block, Parameters, Split, TextTask, parameter
+from synthbench.tasks.base import Block, Parameters, Split, parameter
 from synthbench.tasks.column import Column
 from synthbench.tasks.features import sequence, value
 from synthbench.tasks.lists.columns import FUNCTIONS, without
 from synthbench.tasks.lists.solver import BEHIND, DELETE, END, UNION, list_function
+from synthbench.tasks.longer_rows import LongerRows, longer
 
 LONGEST = 2048
-#: Test has rows of so many times the length of train, as far as `LONGEST` allows.
-_TIMES = (2, 4)
-#: Tokens of a block, which bounds its memory, and of a round of a stream, whose first row waits
-#: for the whole round.
-_BLOCK_TOKENS, _ROUND_TOKENS = 1 << 19, 1 << 20
+#: Tokens of a round of a stream, whose first row waits for the whole round.
+_ROUND_TOKENS = 1 << 20
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,10 +49,10 @@ class ListParameters(Parameters):
     @property
     def test_lengths(self) -> tuple[int, ...]:
         """The lengths of test."""
-        return tuple(dict.fromkeys(min(times * self.length, LONGEST) for times in _TIMES))
+        return longer(self.length, LONGEST)
 
 
-class Lists(TextTask):
+class Lists(LongerRows):
     """A function of a list, or of two lists."""
 
     name = "lists"
@@ -70,6 +68,7 @@ class Lists(TextTask):
     parameters_type = ListParameters
     categories = ("text-generation",)
     bucket_name = "length"
+    train_rows, block_tokens, group_blocks = 160_000, 1 << 19, 16
     scored_columns = ("label",)
     levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "easy": {"symbols": 16, "length": 16},
@@ -94,27 +93,6 @@ class Lists(TextTask):
         is_ended = self.variant in ("set", "union")
         label = sequence((*symbols, END), ignored=BEHIND) if is_ended else sequence(symbols)
         return {"text": value("string"), "label": label, "length": value("int16")}
-
-    @property
-    def splits(self) -> tuple[Split, ...]:
-        trained, longer = (self.parameters.length,), self.parameters.test_lengths
-        return (
-            Split("train", 160_000, trained, evaluation=False),
-            Split("iid", 3_000, trained),
-            Split("validation", 3_000, trained),
-            Split("test", 1_500 * len(longer), longer),
-        )
-
-    @property
-    def block_rows(self) -> int:
-        """Candidates of a block: fewer of long rows."""
-        longest: int = self.parameters.test_lengths[-1]
-        return max(64, min(4_096, _BLOCK_TOKENS // longest))
-
-    @property
-    def group_rows(self) -> int:
-        """Rows of a Parquet row group: fewer of long rows."""
-        return 16 * self.block_rows
 
     def stream_round_rows(self, split: Split) -> int:
         """Rows of a round: fewer of long rows."""

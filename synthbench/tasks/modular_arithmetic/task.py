@@ -78,13 +78,7 @@ class ModularArithmetic(TextTask):
         "hard": {"modulus": 997},
     }
 
-    def __init__(
-        self,
-        variant: str | None = None,
-        parameters: Mapping[str, Any] | Parameters | None = None,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(variant, parameters, seed)
+    def check_parameters(self) -> None:
         modulus = self.parameters.modulus
         if self.variant == "divide" and not _is_prime(modulus):
             nearest = min(filter(_is_prime, range(1000)), key=lambda one: abs(one - modulus))
