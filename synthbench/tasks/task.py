@@ -74,7 +74,7 @@ class Task(Judged, abc.ABC):
         self.seed = check_whole_number("Seed", seed, least=0)
         self.check_parameters()
 
-    def check_parameters(self) -> None:  # noqa: B027, as an override is optional
+    def check_parameters(self) -> None:
         """Check the parameters together with the variant, when the task is made.
 
         Raises:

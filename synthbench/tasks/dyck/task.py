@@ -24,21 +24,19 @@ import pyarrow as pa
 
 from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
-from synthbench.tasks.base import Block, Parameters, Split, TextTask, parameter
+from synthbench.tasks.base import Block, Parameters, Split, parameter
 from synthbench.tasks.column import Column
 from synthbench.tasks.dyck.brackets import due, nested_word, shuffled_word
 from synthbench.tasks.dyck.paths import count_paths, draw_paths
 from synthbench.tasks.dyck.solver import CLOSE, NOTHING, OPEN, depth_of, due_brackets
 from synthbench.tasks.features import sequence, value
+from synthbench.tasks.longer_rows import LongerRows, longer
 
 LONGEST = 2048
-#: Test has rows of so many times the length of train, as far as `LONGEST` allows.
-_TIMES = (2, 4)
 #: The fewest different rows of a bucket, so that no split runs out of rows.
 _FEWEST_ROWS = 1_000_000
-#: Tokens of a block, which bounds its memory, and of a round of a stream, whose first row waits
-#: for the whole round.
-_BLOCK_TOKENS, _ROUND_TOKENS = 1 << 19, 1 << 20
+#: Tokens of a round of a stream, whose first row waits for the whole round.
+_ROUND_TOKENS = 1 << 20
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,10 +72,10 @@ class DyckParameters(Parameters):
     @property
     def test_lengths(self) -> tuple[int, ...]:
         """The lengths of test."""
-        return tuple(dict.fromkeys(min(times * self.length, LONGEST) for times in _TIMES))
+        return longer(self.length, LONGEST)
 
 
-class Dyck(TextTask):
+class Dyck(LongerRows):
     """Words of brackets, and the bracket that is due at each place."""
 
     name = "dyck"
@@ -94,6 +92,7 @@ class Dyck(TextTask):
     parameters_type = DyckParameters
     categories = ("token-classification",)
     bucket_name = "length"
+    train_rows, block_tokens, group_blocks = 160_000, 1 << 19, 16
     scored_columns = ("label",)
     forms = ("token-classification", "masked-lm", "causal-lm")
     levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -118,27 +117,6 @@ class Dyck(TextTask):
         label = sequence(tuple(CLOSE + kind for kind in self._kinds), ignored=NOTHING)
         sizes = {name: value("int16") for name in ("length", "depth")}
         return {"text": value("string"), "label": label, **sizes}
-
-    @property
-    def splits(self) -> tuple[Split, ...]:
-        trained, longer = (self.parameters.length,), self.parameters.test_lengths
-        return (
-            Split("train", 160_000, trained, evaluation=False),
-            Split("iid", 3_000, trained),
-            Split("validation", 3_000, trained),
-            Split("test", 1_500 * len(longer), longer),
-        )
-
-    @property
-    def block_rows(self) -> int:
-        """Candidates of a block: fewer of long rows."""
-        longest: int = self.parameters.test_lengths[-1]
-        return max(64, min(4_096, _BLOCK_TOKENS // longest))
-
-    @property
-    def group_rows(self) -> int:
-        """Rows of a Parquet row group: fewer of long rows."""
-        return 16 * self.block_rows
 
     def stream_round_rows(self, split: Split) -> int:
         """Rows of a round: fewer of long rows."""
