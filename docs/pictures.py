@@ -362,6 +362,7 @@ _PICTURES: Mapping[str, Callable[[Any, Mapping[str, Any]], str]] = {
     "clusters": clusters,
     "modular-arithmetic": clock,
     "state-tracking": products,
+    "automaton": string,
     "mqar": recall,
     "chomsky": string,
     "addition": calculation,

@@ -180,4 +180,5 @@ def _audit_variant(
         balance=[*balance, *sampled],
         claims=claims,
         findings=list_findings(subject, scores, leaks, claims),
+        notes=[*subject.spec.notes],
     )

@@ -28,6 +28,7 @@ class VariantAudit:
     balance: list[Distribution]  # how often each label, level, token and so on occurs
     claims: list[OverstatedDifficulty]  # rows that are easier than they claim
     findings: list[str]  # warnings, as sentences
+    notes: list[str]  # facts about the rule, as sentences
 
 
 def list_findings(
@@ -36,8 +37,8 @@ def list_findings(
     leaks: Mapping[str, SplitLeaks],
     claims: Sequence[OverstatedDifficulty],
 ) -> list[str]:
-    """Shortcuts that come near solving, leaks, and rows that are easier than they claim."""
-    found: list[str] = []
+    """The task's warnings, near solutions, leaks, and rows that are easier than they claim."""
+    found = [*subject.task.warnings]
     for shortcut in shortcuts:
         found += _near_solutions(shortcut, subject.levels.name)
     for split, leak in leaks.items():

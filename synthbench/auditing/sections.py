@@ -66,6 +66,7 @@ def variant_sections(variant: VariantAudit) -> list[Section]:
     verdicts = itertools.product(_by_hardness(variant), variant.metrics)
     sections = [
         Section("Verdict", [*leaked(variant), *(verdict(variant, *one) for one in verdicts)]),
+        *([Section("About the rule", variant.notes)] if variant.notes else []),
         Section("How to read it", _how_to_read(variant)),
         Section("Worth a second look", found or [styled("Nothing.", "green")]),
         Section("What shortcuts score", tables=[_scores(variant, one) for one in variant.metrics]),

@@ -106,6 +106,9 @@ def run(request: Request) -> Outcome:
     command, target = plan.command(), request.target
     if (there := made_before(target, command, request.overwrite)) is not None:
         return Outcome(target, there.manifest, {})
+    for task in plan.tasks:
+        for warning in task.warnings:
+            print(one_line(f"Warning: {task.name}, {task.variant}: {warning}"), file=sys.stderr)
     records: dict[str, dict[str, SplitRecord]] = {}
     seconds: dict[str, dict[str, float]] = {}
     with (

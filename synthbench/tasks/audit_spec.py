@@ -142,6 +142,7 @@ class AuditSpec:
             for each row.
         claims: columns that say how difficult a row is.
         levels: groups of rows that get figures of their own; None: the buckets.
+        notes: facts about the rule that the report states, as sentences.
     """
 
     shortcuts: tuple[Shortcut, ...] = ()
@@ -153,6 +154,7 @@ class AuditSpec:
     )
     claims: tuple[Claim, ...] = ()
     levels: Levels | None = None
+    notes: tuple[str, ...] = ()
 
 
 def numbers(column: pa.Array) -> NDArray[np.int64]:

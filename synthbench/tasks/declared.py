@@ -74,7 +74,7 @@ def check_task(task: Task) -> None:
         _check_split(task, split)
     for attribute in _SIZES:
         _require(task, attribute, _is_count, "a whole number from 1")
-    for attribute in ("categories", "metrics", "binary_metrics"):
+    for attribute in ("categories", "metrics", "binary_metrics", "warnings"):
         _require(task, attribute, _are_texts, "a tuple of texts")
     _require(task, "stream", _is_json, "JSON values by name")
     if not isinstance(task, ImageTask):  # its tables need source images

@@ -32,6 +32,7 @@ _OWN = {
     "clusters": "Clusters",
     "modular-arithmetic": "ModularArithmetic",
     "state-tracking": "StateTracking",
+    "automaton": "Automaton",
     "mqar": "AssociativeRecall",
     "chomsky": "Chomsky",
     "addition": "Addition",

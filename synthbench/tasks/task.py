@@ -295,6 +295,11 @@ class Task(Judged, abc.ABC):
 
     # Scoring, beside the methods of `Judged`.
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Weaknesses of rows with these parameters, as sentences for `generate` and `audit`."""
+        return ()
+
     def baseline(self) -> dict[str, float]:
         """Scores that are possible without solving the task, by name; shown beside a report."""
         return {}

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import reprlib
 import unicodedata
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+#: The width of words in lines below each other.
+_WIDTH = 72
 #: The most characters of a line.
 LONGEST_LINE = 1_000
 
@@ -73,4 +76,26 @@ def is_one_line(text: str) -> bool:
         unicodedata.category(one) in ("Cc", "Cs", "Zl", "Zp")
         or unicodedata.bidirectional(one) in _TURNING
         for one in text
+    )
+
+
+def beside(lines: Mapping[str, Sequence[str]]) -> str:
+    """Named lines of as many words each, word below word, in parts that fit into a terminal.
+
+    Example:
+        >>> from synthbench.text.lines import beside
+        >>> print(beside({"symbols": ["a", "b"], "states": ["q1", "q0"]}))
+        symbols    a  b
+        states    q1 q0
+    """
+    width = max(len(word) for words in lines.values() for word in words)
+    names = max(map(len, lines))
+    count = max(1, _WIDTH // (width + 1))
+    longest = max(map(len, lines.values()))
+    return "\n\n".join(
+        "\n".join(
+            f"{name:{names}}  {' '.join(word.rjust(width) for word in words[at : at + count])}"
+            for name, words in lines.items()
+        )
+        for at in range(0, longest, count)
     )

@@ -8,19 +8,11 @@ from __future__ import annotations
 import functools
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.tasks.audit_spec import (
-    AuditSpec,
-    Columns,
-    Levels,
-    Predictor,
-    Shortcut,
-    by_key,
-    numbers,
-)
+from synthbench.tasks.audit_spec import AuditSpec, Columns, Levels, Shortcut
 from synthbench.tasks.state_tracking.task import StateTracking
+from synthbench.tasks.windows import last_symbols
 
 Ids = NDArray[np.int64]
 
@@ -28,10 +20,11 @@ Ids = NDArray[np.int64]
 def audit_spec(task: StateTracking) -> AuditSpec:
     """Shortcuts through the last elements and through elements in another order."""
     shortcuts = [
-        Shortcut(
+        last_symbols(
+            task,
+            count,
             f"last {word} elements",
             f"At each place the most frequent product for the {word} elements that end there.",
-            functools.partial(_fit_last, task, count),
         )
         for count, word in ((2, "two"), (3, "three"))
     ]
@@ -53,32 +46,6 @@ def audit_spec(task: StateTracking) -> AuditSpec:
         # A few elements are all that the shortest rows have.
         levels=Levels("length", task.buckets, each_must_be_hard=False),
     )
-
-
-def _fit_last(task: StateTracking, count: int, train: Columns) -> Predictor:
-    """The most frequent product of train for the last `count` elements."""
-
-    def last(columns: Columns) -> Ids:
-        """A number for the last elements at each place, `(rows, width)`."""
-        elements = task.parse(columns)["tokens"].astype(np.int64)
-        codes = np.zeros_like(elements)
-        for back in range(count):
-            codes[:, back:] *= 1 + len(task.tokens)
-            codes[:, back:] += elements[:, : elements.shape[1] - back]
-        return codes
-
-    keys = last(train)
-    products = task.vocabulary.encode(train["label"], keys.shape[1]).astype(np.int64)
-    used = products > 0
-    lookup = by_key("", "", lambda columns: numbers(columns["key"]))
-    predict = lookup.fit({"key": pa.array(keys[used]), "label": pa.array(products[used])})
-
-    def answers(columns: Columns) -> list[str]:
-        keys = last(columns)
-        found = np.asarray(predict({"key": pa.array(keys.ravel())})).reshape(keys.shape)
-        return _texts(task, np.where(task.parse(columns)["tokens"] > 0, found, 0))
-
-    return answers
 
 
 def _sorted_products(task: StateTracking, columns: Columns) -> list[str]:

@@ -1,0 +1,248 @@
+"""Automata: the state of a finite automaton after each symbol of a word.
+
+    a b a a    ->    q1 q0 q1 q2    in (ab)*: q2 is the state of words that have left it
+    a a b b    ->    q1 q3 q1 q0    in dyck-2, (a(ab)*b)*: the number of brackets a that are open
+
+A row is a word, and its label has the state of the language's minimal complete automaton after each
+symbol. States are numbered by the first words that lead to them: q0 is the start. Train has words
+of up to 50 symbols, test of up to 500.
+
+A model that sees only the last few symbols fails where the state does not follow from them. The
+least number of symbols that gives the state of a live word is `Language.window`, which an audit
+prints: it is above 4 in every named language.
+
+Sources: Liu, Ash, Goel, Krishnamurthy, Zhang, Transformers Learn Shortcuts to Automata (ICLR 2023),
+for states as answers; Bhattamishra, Ahuja, Goyal, On the Ability and Limitations of Transformers to
+Recognize Formal Languages (EMNLP 2020), section 5, for Tomita's languages and brackets of bounded
+depth.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from synthbench.errors import ParameterError
+from synthbench.seeding import Draws
+from synthbench.tasks.automaton import solver
+from synthbench.tasks.automaton.language import Language, language
+from synthbench.tasks.automaton.words import WordSampler, word_sampler
+from synthbench.tasks.base import Block, Parameters, Split, TextTask, parameter
+from synthbench.tasks.column import Column
+from synthbench.tasks.features import sequence, value
+from synthbench.tasks.numeric import all_digits
+
+#: The expression of each variant. In all of them no window of four symbols gives the state.
+EXPRESSIONS: Mapping[str, str] = {
+    "tomita-3": "(b|a((bb)+a)*a)*|(b|a((bb)+a)*a)*a((bb)+a)*(bb)*",
+    "tomita-5": "(aa|bb|(ab|ba)(aa|bb)*(ab|ba))*",
+    "tomita-6": "(a(ab)*(b|aa)|b(ba)*(a|bb))*",
+    "tomita-7": "a*b*a*b*",
+    "dyck-2": "(a(ab)*b)*",
+    "dyck-4": "(a(a(a(ab)*b)*b)*b)*",
+    "sixth-last": "(a|b)*a(a|b)(a|b)(a|b)(a|b)(a|b)",
+    "own": "(aa|b)*",
+}
+#: The variant of the user's expression.
+_OWN = "own"
+#: A language is warned of if a window of at most so many symbols gives the state.
+_SHORT_WINDOW = 4
+
+
+@dataclasses.dataclass(frozen=True)
+class AutomatonParameters(Parameters):
+    """Lengths and the language."""
+
+    train_lengths: tuple[int, ...] = parameter(
+        tuple(range(1, 51)), "lengths of train and iid, in symbols", least=1, most=solver.LONGEST
+    )
+    validation_lengths: tuple[int, ...] = parameter(
+        tuple(range(51, 61)), "lengths of validation", least=1, most=solver.LONGEST
+    )
+    test_lengths: tuple[int, ...] = parameter(
+        (75, 100, 150, 200, 300, 500), "lengths of test", least=1, most=solver.LONGEST
+    )
+    language: str = parameter(
+        EXPRESSIONS[_OWN],
+        "a regular expression of letters with ( ) | * +, the language of the variant `own`",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        language(self.language)
+
+
+class Automaton(TextTask):
+    """The state of an automaton after each symbol of a word."""
+
+    name = "automaton"
+    title = "Automata"
+    summary = "In which state is an automaton after each symbol of a word?"
+    source = "Transformers Learn Shortcuts to Automata (Liu et al., ICLR 2023)"
+    variants: ClassVar[Mapping[str, str]] = {
+        "tomita-3": "A run of an odd number of a is never followed by one of an odd number of b.",
+        "tomita-5": "Even numbers of a and of b.",
+        "tomita-6": "The numbers of a and of b are equal modulo 3.",
+        "tomita-7": "a*b*a*b*: at most four runs.",
+        "dyck-2": "Brackets a and b, at most 2 of them open.",
+        "dyck-4": "Brackets a and b, at most 4 of them open.",
+        "sixth-last": "The sixth symbol from the end is a.",
+        _OWN: f"The expression of the parameter `language`, by default {EXPRESSIONS[_OWN]}.",
+    }
+    parameters_type = AutomatonParameters
+    categories = ("token-classification",)
+    bucket_name = "length"
+    scored_columns = ("label",)
+    forms = ("token-classification", "masked-lm", "causal-lm")
+    block_rows, group_rows = 2_048, 32_768
+    levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "easy": {
+            "train_lengths": tuple(range(1, 11)),
+            "validation_lengths": (11, 12),
+            "test_lengths": (15, 20),
+        },
+        "medium": {},
+        "hard": {
+            "train_lengths": tuple(range(1, 101)),
+            "validation_lengths": (120, 140),
+            "test_lengths": (200, 400, 700, 1000),
+        },
+    }
+
+    def __init__(
+        self,
+        variant: str | None = None,
+        parameters: Mapping[str, Any] | Parameters | None = None,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(variant, parameters, seed)
+        if "language" in self.parameters.changed() and self.variant != _OWN:
+            if variant is not None:
+                raise ParameterError(
+                    f"Parameter language: variant {variant} has a language. Choose variant "
+                    f"{_OWN!r}, or no variant."
+                )
+            self.variant = _OWN
+        if not self._words.stays_live(self._longest):
+            raise ParameterError(
+                f"Parameter language={self.expression}: all words of {self._longest} symbols are "
+                "in one state, as no longer word is in the language. Choose an infinite language."
+            )
+
+    def solve(self, question: str) -> list[str]:
+        return solver.states_after(self.rule, question)
+
+    @property
+    def expression(self) -> str:
+        """The regular expression of the variant."""
+        chosen: str = self.parameters.language
+        return chosen if self.variant == _OWN else EXPRESSIONS[self.variant]
+
+    @property
+    def language(self) -> Language:
+        """The minimal complete automaton of the variant."""
+        return language(self.expression)
+
+    @property
+    def rule(self) -> solver.Rule:
+        """The expression, and words that name its classes, for the solver."""
+        made = self.language
+        return solver.Rule(self.expression, made.letters, made.words, made.continuations)
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        return self.language.letters
+
+    @property
+    def columns(self) -> dict[str, Column]:
+        label = sequence(tuple(f"q{state}" for state in range(len(self.language.moves))))
+        return {"text": value("string"), "label": label, "length": value("int16")}
+
+    @property
+    def splits(self) -> tuple[Split, ...]:
+        chosen = self.parameters
+        return (
+            Split("train", 100_000, chosen.train_lengths, evaluation=False),
+            Split("iid", 3_000, chosen.train_lengths),
+            Split("validation", 1_000, chosen.validation_lengths),
+            Split("test", 500 * len(chosen.test_lengths), chosen.test_lengths),
+        )
+
+    @property
+    def _longest(self) -> int:
+        return max(max(split.buckets) for split in self.splits)
+
+    @property
+    def _words(self) -> WordSampler:
+        return word_sampler(self.language, self._longest)
+
+    def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
+        return self._block(self._words.draw(draws, n, bucket))
+
+    def _block(self, letters: NDArray[np.integer[Any]]) -> Block:
+        return Block({"tokens": (1 + letters).astype(self.vocabulary.dtype)})
+
+    def render(self, block: Block) -> dict[str, Any]:
+        """The label: moves of the automaton, one symbol of all words after another."""
+        tokens, moves = block["tokens"].astype(np.int64), self.language.moves
+        label = np.zeros_like(tokens)
+        state = np.zeros(len(tokens), np.int64)
+        for place in range(tokens.shape[1]):
+            state = moves[state, tokens[:, place] - 1]  # behind a word the symbol does not matter
+            label[:, place] = 1 + state
+        label[tokens == 0] = 0
+        return {"label": label}
+
+    def capacity(self, split: Split, bucket: int) -> int:
+        return int(len(self.tokens) ** bucket)
+
+    def enumerate_rows(self, split: Split, bucket: int) -> Block:
+        return self._block(all_digits(len(self.tokens), bucket))
+
+    def content(self, block: Block) -> NDArray[np.uint8]:
+        """The letters: a word has one id in all languages."""
+        codes = np.array([0, *map(ord, self.tokens)], np.uint8)
+        return codes.take(block["tokens"])
+
+    def parse(self, columns: Mapping[str, pa.Array]) -> Block:
+        block = super().parse(columns)
+        if (longest := block["tokens"].shape[1]) > solver.LONGEST:
+            raise ValueError(
+                f"automaton {self.variant}: a row has {longest} symbols, allowed are 1 to "
+                f"{solver.LONGEST}"
+            )
+        return block
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """A language whose states follow from the last few symbols asks for no state."""
+        window = self.language.window
+        if window is None or window > _SHORT_WINDOW:
+            return ()
+        return (
+            f"k = {window}: a window of so many symbols gives the state of every word that has not "
+            f"left the language {self.expression}, so a model needs no memory.",
+        )
+
+    @property
+    def instruction(self) -> str:
+        """The moves of the automaton."""
+        made = self.language
+        table = "; ".join(
+            f"from q{state}: "
+            + ", ".join(
+                f"{letter} to q{after}" for letter, after in zip(made.letters, row, strict=True)
+            )
+            for state, row in enumerate(made.moves.tolist())
+        )
+        return (
+            "The line has symbols, separated by spaces. An automaton begins in state q0 and reads "
+            f"them in order. Each symbol takes it to its next state, {table}. The answer has as "
+            "many states as the line has symbols, separated by spaces: the state of the automaton "
+            "after each symbol."
+        )
