@@ -189,7 +189,7 @@ def test_any_text_is_an_expression_as_re_reads_it_or_refused(text):
 
 
 def test_a_language_beside_another_variant_is_refused():
-    with pytest.raises(ParameterError, match="variant tomita-5 has a language. Choose variant 'o"):
+    with pytest.raises(ParameterError, match=r"variant tomita-5 has a language. Choose variant 'o"):
         synthbench.task("automaton", "tomita-5", language="(ab|ba)*")
     assert synthbench.task("automaton", language="(ab|ba)*").variant == "own"
 

@@ -1,4 +1,4 @@
-"""Shortcuts that `audit` tries on automata: states from the last symbols, or from symbols unordered."""
+"""Shortcuts that `audit` tries on automata: states from the last symbols."""
 
 from __future__ import annotations
 

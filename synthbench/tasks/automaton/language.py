@@ -70,10 +70,9 @@ class Language:
         """
         # Pairs of different states that words with the same last symbols may lead to.
         pairs = np.outer(self.live, self.live) & ~np.eye(len(self.moves), dtype=bool)
-        for window in range(pairs.size + 1):
+        window = 0
+        while pairs.any():
             left, right = np.nonzero(pairs)
-            if not len(left):
-                return window
             after = np.zeros_like(pairs)
             for move in self.moves.T:
                 after[move[left], move[right]] = True
@@ -81,8 +80,8 @@ class Language:
             np.fill_diagonal(after, False)
             if (after == pairs).all():
                 return None
-            pairs = after
-        raise AssertionError("pairs of states only ever get fewer")  # pragma: no cover
+            pairs, window = after, window + 1  # pairs only ever get fewer
+        return window
 
 
 @functools.lru_cache(maxsize=64)

@@ -108,7 +108,7 @@ class Automaton(TextTask):
         },
         "medium": {},
         "hard": {
-            "train_lengths": tuple(range(1, 101)),
+            "train_lengths": tuple(range(11, 101)),
             "validation_lengths": (120, 140),
             "test_lengths": (200, 400, 700, 1000),
         },
