@@ -27,4 +27,5 @@ def _question(name: str, level: str) -> str:
     task = make_task(name, level=level)
     (row,) = sample_rows(task, "test", 1)
     shown = str(task.columns["text"].show(row["text"])).replace("\n", " ")
-    return shown if len(shown) <= WIDTH else shown[:WIDTH].rstrip() + "..."
+    short = shown if len(shown) <= WIDTH else shown[:WIDTH].rstrip() + "..."
+    return short.replace("|", "\\|")

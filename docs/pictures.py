@@ -23,6 +23,7 @@ from synthbench.tasks.describe import draw_row
 from synthbench.tasks.images import load
 from synthbench.tasks.images.source_dirs import use_source_dir
 from synthbench.tasks.parity.solver import asks_for_c
+from synthbench.tasks.sudoku.solver import BOXES
 from synthbench.tasks.trees.expression import Deciding, Expression
 from synthbench.tasks.trees.task import ExpressionTask
 from tests.tasks.tiny_sources import write_sources
@@ -338,6 +339,21 @@ def maze(task: Any, row: Mapping[str, Any]) -> str:
     )
 
 
+def sudoku(task: Any, row: Mapping[str, Any]) -> str:
+    """The puzzle with its clues in bold, and the digits of the solution between them."""
+    words, label = row["text"].split(" "), row["label"].split(" ")
+    (high, wide), size, cell = BOXES[len(words)], math.isqrt(len(words)), 28
+    parts = []
+    for place, (clue, digit) in enumerate(zip(words, label, strict=True)):
+        x, y = 4 + (place % size + 0.5) * cell, 4 + (place // size + 0.5) * cell
+        parts.append(box(x, y, cell - 2, cell - 2, "answer" if clue == "." else "box"))
+        parts.append(text(x, y, digit, "" if clue == "." else "strong"))
+    end = 4 + size * cell
+    parts += [line(4 + k * wide * cell, 4, 4 + k * wide * cell, end) for k in range(high + 1)]
+    parts += [line(4, 4 + k * high * cell, end, 4 + k * high * cell) for k in range(wide + 1)]
+    return svg(end + 4, end + 4, parts, f"A Sudoku with {row['clues']} clues, and its solution")
+
+
 @contextlib.contextmanager
 def stand_ins() -> Iterator[None]:
     """Put noise in the place of image sources that are missing, so that rows can be drawn in words.
@@ -371,4 +387,5 @@ _PICTURES: Mapping[str, Callable[[Any, Mapping[str, Any]], str]] = {
     "lists": string,
     "dyck": string,
     "maze": maze,
+    "sudoku": sudoku,
 }

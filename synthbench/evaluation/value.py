@@ -65,6 +65,8 @@ _BULLET = re.compile(
 )
 #: Single symbols that hyphens join.
 _HYPHENS = re.compile(r"\s*\w(?:-\w)+")
+#: A line between the rows of a grid or table.
+_BORDER = re.compile(r"[\s|+:]*[-=\u2500-\u257f]{2}[\s|+:=\u2500-\u257f-]*")
 _NUMERIC = re.compile(r"[\s\d.,;|()\[\]eE+:*`$-]*")
 
 
@@ -112,7 +114,9 @@ def reader(
             return functools.partial(_numbers, kind == "lists")
         case "text" | "checked":
             return _text if kind == "text" else _checked
-    signs = dict.fromkeys((ord(sign) for sign in ",;|[](){}\"'`*$→<>&" if sign not in names), " ")
+    signs = dict.fromkeys(
+        (ord(sign) for sign in ",;|│┃║[](){}\"'`*$→<>&" if sign not in names), " "
+    )
     words = (label.split(separator) if separator else [*label]) if ignored else []
     unasked = {place for place, word in enumerate(words) if word == ignored}
     tokens = functools.partial(_tokens, frozenset(names), signs, (len(words), unasked, ignored))
@@ -218,6 +222,8 @@ def _sequence(
     for line in text.splitlines()[:: -1 if mode == ALONE else 1]:
         if not line.strip(" \t*_`$") or line.lstrip().startswith("```"):
             blank = bool(found)
+            continue
+        if _BORDER.fullmatch(line):
             continue
         words = tokens(line)
         if not words and mode == BEHIND and not found:

@@ -41,6 +41,7 @@ _OWN = {
     "maze": "MazeTask",
     "lists": "Lists",
     "dyck": "Dyck",
+    "sudoku": "Sudoku",
 }
 
 _registered: dict[str, type[Task]] = {}

@@ -1,0 +1,1 @@
+"""Sudoku: grids with one solution, held out with all of their rearrangements."""

@@ -1,0 +1,105 @@
+"""All puzzles of 4 x 4 cells with one solution, one of each that rearrangement makes equal."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+
+import numpy as np
+
+from synthbench.seeding import Draws
+from synthbench.tasks.row_ids import are_held_out
+from synthbench.tasks.sudoku.arrangements import Digits, all_places, arrange, hash_puzzles
+from synthbench.tasks.sudoku.masks import Ints, Shape
+
+SMALL = Shape(2, 2)
+
+
+@functools.cache
+def small_puzzles() -> tuple[Digits, Digits]:
+    """One puzzle of each class and its solution, `(puzzles, 16)` each."""
+    grids = _all_grids()
+    places = all_places(SMALL)
+    left, puzzles, solutions = (
+        {tuple(grid) for grid in grids.tolist() if grid[:4] == [1, 2, 3, 4]},
+        [],
+        [],
+    )
+    while left:
+        grid = np.array(min(left), np.uint8)
+        forms = _renamed(grid[places])
+        left -= set(map(tuple, forms.tolist()))
+        clues = _clues(grid, grids, places[(forms == grid).all(axis=1)])
+        puzzles.append(grid * clues)
+        solutions.append(np.repeat(grid[None], len(clues), axis=0))
+    return np.concatenate(puzzles), np.concatenate(solutions)
+
+
+def _renamed(grids: Digits) -> Digits:
+    """Full grids whose first row is 1 2 3 4, with other names of digits."""
+    names = np.argsort(grids[:, :4], axis=1) + 1
+    return np.take_along_axis(names, grids.astype(np.int64) - 1, axis=1).astype(np.uint8)
+
+
+def _all_grids() -> Digits:
+    """All full grids, `(288, 16)`."""
+    rows = list(itertools.permutations(range(1, 5)))
+    found = [
+        [*a, *b, *c, *d]
+        for a, b, c, d in itertools.product(rows, repeat=4)
+        if not {*a[:2]} & {*b[:2]}
+        and not {*c[:2]} & {*d[:2]}
+        and all(len({*column}) == 4 for column in zip(a, b, c, d, strict=True))
+    ]
+    return np.array(found, np.uint8)
+
+
+def _clues(grid: Digits, grids: Digits, symmetries: Ints) -> Digits:
+    """Which cells are clues, one set of each class of puzzles with this solution, `(sets, 16)`."""
+    weights = 1 << np.arange(16)
+    others = (grids != grid) @ weights
+    sets = np.arange(1 << 16)
+    unique = np.ones(len(sets), np.bool_)
+    for other in others[others > 0].tolist():  # some clue must differ from every other grid
+        unique &= (sets & other) > 0
+    chosen = sets[unique]
+    bits = (chosen[:, None] & weights > 0).astype(np.uint8)
+    least = np.min([bits[:, places] @ weights for places in symmetries], axis=0)
+    kept: Digits = bits[least == chosen]
+    return kept
+
+
+@functools.lru_cache(maxsize=4)
+def arranged_puzzles(
+    stream: tuple[tuple[str, object], ...], of_each: int, clues: tuple[int, int], most: int
+) -> tuple[Digits, Digits]:
+    """Puzzles of all classes and their solutions, in an arrangement drawn for each class.
+
+    Args:
+        stream: the coordinates of the randomness.
+        of_each: arrangements of a class. If there are several, they are of the first classes that
+            are not held out, in an order drawn at random.
+        clues: the least and the largest number of clues.
+        most: the most classes, if there are several arrangements of each.
+
+    Returns:
+        `(puzzles, 16)` each, without repeats.
+    """
+    puzzles, grids = small_puzzles()
+    draws = Draws({**dict(stream), "classes": True})
+    order = draws.permutation(len(puzzles))
+    # An arrangement is one of the places and one of the names of digits. Every 5th is taken.
+    places, names = all_places(SMALL), list(itertools.permutations(range(1, 5)))
+    first = draws.integers(len(places) * len(names), len(puzzles))[:, None]
+    numbers = (first + 5 * np.arange(of_each)) % (len(places) * len(names))
+    number = np.count_nonzero(puzzles[order], axis=1)
+    order = order[(number >= clues[0]) & (number <= clues[1])]
+    if of_each > 1:
+        order = order[~are_held_out(hash_puzzles(SMALL, puzzles[order]))][:most]
+    chosen, numbers = order.repeat(of_each), numbers[order].ravel()
+    digits = np.pad(np.array(names, np.uint8), ((0, 0), (1, 0)))[numbers % len(names)]
+    of_place = places[numbers // len(names)]
+    puzzles, grids = (arrange(one[chosen], of_place, digits) for one in (puzzles, grids))
+    _, kept = np.unique(puzzles, axis=0, return_index=True)
+    kept.sort()
+    return puzzles[kept], grids[kept]
