@@ -78,7 +78,7 @@ def all_places(shape: Shape) -> Ints:
 def hash_puzzles(shape: Shape, puzzles: Digits) -> Hashes:
     """A hash of each puzzle that is the same for all of its arrangements, `(puzzles,)`.
 
-    Of 4 x 4 cells it is a hash of the least arrangement. Others are hashed by colour refinement:
+    Puzzles of 4 x 4 cells have a hash of their least arrangement. Others are hashed by colour refinement:
     a cell is coloured by its row, column, box and digit, and these by the cells in them. Sums do
     not depend on the order.
     """

@@ -1,4 +1,4 @@
-"""All puzzles of 4 x 4 cells with one solution, one of each that rearrangement makes equal."""
+"""All puzzles of 4 x 4 cells with one solution, up to rearrangement."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _all_grids() -> Digits:
 
 
 def _clues(grid: Digits, grids: Digits, symmetries: Ints) -> Digits:
-    """Which cells are clues, one set of each class of puzzles with this solution, `(sets, 16)`."""
+    """The sets of clues of all classes of puzzles with this solution, `(sets, 16)`."""
     weights = 1 << np.arange(16)
     others = (grids != grid) @ weights
     sets = np.arange(1 << 16)

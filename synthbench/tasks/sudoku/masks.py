@@ -157,7 +157,7 @@ def is_full(masks: Masks) -> Bools:
 
 
 def fewest(masks: Masks) -> Ints:
-    """The first open cell with the fewest candidates in grids that have one, `(grids,)`."""
+    """The first open cell with the fewest candidates, in grids with open cells, `(grids,)`."""
     bits = BITS.take(masks)
     cells: Ints = np.where(bits > 1, bits, 99).argmin(axis=0)
     return cells

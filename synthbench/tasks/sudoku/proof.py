@@ -3,7 +3,8 @@
     left[grid, row, column, digit]    1 while the option is left
 
 A constraint is a sum over the cube: of a cell over digits, of a digit over a column, a row or a
-box. Where a sum is 1 the option is forced, and where it is 0 the grid has no solution.
+box. Where a sum is 1 the option is
+forced, and where it is 0 the grid cannot be filled.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def prove_rows(task: Sudoku, block: Block, rows: Mapping[str, pa.Array]) -> NDAr
 
 
 def _searched(clues: Ints, box: tuple[int, int]) -> tuple[Ints, Ints]:
-    """The solutions `(grids, cells)`, 0 where there is none, and the nodes of the search."""
+    """The solutions `(grids, cells)`, 0 where they are missing, and the nodes of the search."""
     n, size = len(clues), box[0] * box[1]
     grid = clues.reshape(n, size, size)
     left = ((grid[..., None] == 0) | (grid[..., None] == np.arange(1, size + 1))).astype(np.int8)
@@ -63,7 +64,7 @@ def _searched(clues: Ints, box: tuple[int, int]) -> tuple[Ints, Ints]:
 
 
 def _forced(left: Cubes, box: tuple[int, int]) -> tuple[Cubes, Bools]:
-    """Cubes after all forced options, and which have no constraint without an option."""
+    """Cubes after all forced options, and those in which each constraint has an option left."""
     result, possible = left.copy(), np.ones(len(left), np.bool_)
     going = np.arange(len(left))
     while len(going):
@@ -97,7 +98,7 @@ def _crossed_out(left: Cubes, box: tuple[int, int]) -> tuple[Cubes, Ints]:
     """Try the options of the cells with the fewest until some are refuted, and take these away.
 
     Returns:
-        The cubes, and the number of options that were tried, 0 if none was refuted.
+        The cubes, and the number of options that were tried, 0 if all of them held.
     """
     result, spent = left.copy(), np.zeros(len(left), np.int64)
     widths, waiting = left.sum(axis=3), np.ones(len(left), np.bool_)

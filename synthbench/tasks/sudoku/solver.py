@@ -136,7 +136,7 @@ def solution(question: str, cells: int) -> list[int]:
     """
     found = solutions(read(question, cells))
     if len(found) != 1:
-        number = "no solution" if not found else "more than one solution"
+        number = "0 solutions" if not found else "several solutions"
         raise ValueError(f"the grid has {number}: {question[:161]!r}")
     return found[0]
 
@@ -170,7 +170,7 @@ def count_nodes(digits: list[int]) -> int:
         if not wrong:
             raise ValueError("no single guess leads to a contradiction")
         cover = without(cover, wrong, cells)
-    raise ValueError("the grid has no solution")
+    raise ValueError("the grid cannot be filled")
 
 
 def _refuted(cover: Cover, option: Option, cells: int) -> bool:

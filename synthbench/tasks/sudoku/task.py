@@ -143,7 +143,7 @@ class Sudoku(TextTask):
         return str(first) if end == (first or 0) + 1 else f"{first}..{end - 1}"
 
     def bucket_weights(self, split: Split) -> tuple[float, ...]:
-        """Of 6 x 6 cells a quarter of the rows need a search: they are few, and take long."""
+        """A quarter of the rows of 6 x 6 cells need a search: such puzzles are rare."""
         rare = self.variant == "6x6" and len(split.buckets) > 1
         return (3.0, 1.0) if rare else (1.0,) * len(split.buckets)
 
@@ -225,6 +225,8 @@ class Sudoku(TextTask):
 
     def parse(self, columns: Mapping[str, pa.Array]) -> Block:
         tokens, shape = self.vocabulary.encode(columns["text"]).astype(np.uint8), self._shape
+        if not len(tokens):
+            tokens = np.ones((0, shape.cells), np.uint8)
         if tokens.shape[1] != shape.cells or not tokens.all():
             raise ValueError(f"sudoku: not every row has {shape.cells} cells")
         puzzles = tokens - np.uint8(_EMPTY)

@@ -42,7 +42,7 @@ def write_steps(task: Sudoku, question: str) -> Iterator[str]:
         else:
             raise ValueError("no single guess leads to a contradiction")
     if cover is None:
-        raise ValueError("the grid has no solution")
+        raise ValueError("the grid cannot be filled")
 
 
 def _refuted(
@@ -140,7 +140,7 @@ class _Board:
     def _place(self, named: str) -> Place:
         row, column = map(int, named.split(","))
         if (row - 1, column - 1) not in self._left:
-            raise ValueError(f"there is no cell {named}")
+            raise ValueError(f"{named} is not a cell")
         return row - 1, column - 1
 
     def allows(self, named: str, digit: str) -> bool:
