@@ -65,8 +65,8 @@ _BULLET = re.compile(
 )
 #: Single symbols that hyphens join.
 _HYPHENS = re.compile(r"\s*\w(?:-\w)+")
-#: A line between the rows of a grid or table.
-_BORDER = re.compile(r"[\s|+:]*[-=\u2500-\u257f]{2}[\s|+:=\u2500-\u257f-]*")
+#: A line between the rows of a grid or table, with corners.
+_BORDER = re.compile(r"(?=.*[|+\u250c-\u257f])[\s|+:]*[-=\u2500-\u257f]{2}[\s|+:=\u2500-\u257f-]*")
 _NUMERIC = re.compile(r"[\s\d.,;|()\[\]eE+:*`$-]*")
 
 

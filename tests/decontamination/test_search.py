@@ -57,6 +57,7 @@ def test_every_held_out_row_that_counts_is_found_and_no_training_row(one, search
         for row in drawn(one, split, 6):
             if not search.counts(one, words_of(one, row)):
                 continue
+            written = row if one.name == "sudoku" else joined(one, row)  # points end sentences
             forms = (
                 row,
                 f"3. What is {row}, please? 4",
@@ -65,13 +66,14 @@ def test_every_held_out_row_that_counts_is_found_and_no_training_row(one, search
                 question(one, row)
                 if row in question(one, row)
                 else row,  # small mazes are on many lines
-                joined(one, row),
-                f'He wrote "{joined(one, row)}", and so on',
+                written,
+                f'He wrote "{written}", and so on',
                 spread(one, row),
             )
             texts += forms
             rows += [row] * len(forms)
-    assert rows or one.name == "modular-arithmetic"  # whose rows are ordinary sums
+    # Sums are ordinary texts, and 16 cells are too few.
+    assert rows or one.name == "modular-arithmetic" or one.variant == "4x4"
     for text, row, found in zip(texts, rows, search.find(texts), strict=True):
         assert (one.name, row) in {(each.task, each.row) for each in found}, text
     trained, alone = drawn(one, "train", 20), search_for((one.name,), None)

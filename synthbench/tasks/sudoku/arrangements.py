@@ -78,9 +78,9 @@ def all_places(shape: Shape) -> Ints:
 def hash_puzzles(shape: Shape, puzzles: Digits) -> Hashes:
     """A hash of each puzzle that is the same for all of its arrangements, `(puzzles,)`.
 
-    Puzzles of 4 x 4 cells have a hash of their least arrangement. Others are hashed by colour refinement:
-    a cell is coloured by its row, column, box and digit, and these by the cells in them. Sums do
-    not depend on the order.
+    Puzzles of 4 x 4 cells have a hash of their least arrangement. Others are hashed by colour
+    refinement: a cell is coloured by its row, column, box and digit, and these by the cells in
+    them. Sums do not depend on the order.
     """
     if shape.cells == 16:
         parts = [_least(puzzles[at : at + _CHUNK]) for at in range(0, len(puzzles), _CHUNK)]

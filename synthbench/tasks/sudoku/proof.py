@@ -3,8 +3,7 @@
     left[grid, row, column, digit]    1 while the option is left
 
 A constraint is a sum over the cube: of a cell over digits, of a digit over a column, a row or a
-box. Where a sum is 1 the option is
-forced, and where it is 0 the grid cannot be filled.
+box. Where a sum is 1 the option is forced, and where it is 0 the grid cannot be filled.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _CHUNK = 512
 def prove_rows(task: Sudoku, block: Block, rows: Mapping[str, pa.Array]) -> NDArray[np.bool_]:
     """Compute True for every right row, bool `(rows,)`. Forced options alone decide.
 
-    An option is crossed out only if it is refuted, so a grid that is filled has no other solution.
+    An option is crossed out only if it is refuted, so a grid that is filled has a single solution.
     """
     clues = block["tokens"].astype(np.int64) - 1
     labels = task.answer.ids(rows["label"])

@@ -85,7 +85,7 @@ def without(cover: Cover, options: Iterable[Option], cells: int) -> Cover:
 
 
 def forced(cover: Cover, cells: int) -> tuple[Cover | None, dict[int, int]]:
-    """Choose the only options of constraints, as long as some constraint has just one.
+    """Choose the only options of constraints, as long as a constraint has a single option.
 
     Returns:
         The cover, None after a contradiction, and the digits of the cells that were chosen.
