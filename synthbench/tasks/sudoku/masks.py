@@ -125,7 +125,7 @@ def step(shape: Shape, masks: Masks) -> tuple[Masks, Bools]:
     hidden = masks & alone.reshape(flat)
     new = np.where(hidden != 0, hidden, masks)
     new &= ~np.where(single, clashing.reshape(flat), settled.reshape(flat))
-    # Digits without a place, cells that are the only place of two digits, or have no candidates.
+    # Digits without a place, cells that are the only place of two digits, or without candidates.
     right = there == shape.all_digits
     right &= np.maximum.reduce(hidden & (hidden - one), axis=0) == 0
     right &= np.minimum.reduce(new, axis=0) > 0
