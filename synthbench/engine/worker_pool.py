@@ -237,10 +237,10 @@ _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 
 @functools.cache
 def keep_freed_memory() -> None:
-    """Have the C library keep up to 128 MiB that a worker frees, for its next block.
+    """Have the C library keep up to 128 MiB that this process frees, for its next block.
 
-    Returning pages to the system and getting new ones takes a tenth of a worker's time, and half of
-    a Dask worker's, because its nanny sets the environment variable MALLOC_TRIM_THRESHOLD_.
+    Returning pages to the system and getting new ones takes a quarter of the time, and half of a
+    Dask worker's, because its nanny sets the environment variable MALLOC_TRIM_THRESHOLD_.
     """
     with contextlib.suppress(AttributeError, OSError, TypeError):  # not the GNU C library
         mallopt = ctypes.CDLL(None).mallopt

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import sys
 from collections.abc import Iterator, Mapping
@@ -312,7 +313,7 @@ def askable(task: Source) -> Askable:
         UsageError: neither a task nor a dataset, or a task without a single right answer.
     """
     dataset = None
-    if not isinstance(task, Task | str | PathLike):
+    if not isinstance(task, str | Task | PathLike):
         raise unknown_name("task or dataset directory", task, list_tasks())
     if isinstance(task, Task) or task in list_tasks():
         made = as_task(task)
@@ -331,9 +332,10 @@ def check_askable(task: Task) -> None:
         raise UsageError(f"Task {task.name!r} is not for language models: {reason}.")
 
 
+@functools.lru_cache(maxsize=64)  # a task is a value, and rewards ask this of every completion
 def why_not_askable(task: Task) -> str | None:
     """The reason why a task's rows cannot be prompts. None if they can."""
-    columns = task.columns  # made anew each time, and rewards ask this of every completion
+    columns = task.columns
     if TEXT not in columns and task.image_column is None:
         return "its rows have neither a text nor an image"
     if LABEL not in columns or task.metrics[0] not in task.binary_metrics:

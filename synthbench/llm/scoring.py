@@ -146,7 +146,7 @@ def reward_of(
     task: Task, row: Mapping[str, Any], completion: Any, *, truncated: bool = False
 ) -> float:
     """1.0 or 0.0 for one completion; a UsageError if it or the row is not what `score` takes."""
-    if not isinstance(row, Mapping):
+    if not isinstance(row, dict | Mapping):
         raise UsageError(
             f"Row {short(row)}: expected a dict with the columns of {task.name}. The order is "
             "task, row, completion."
@@ -173,6 +173,8 @@ def _text_of(completion: Any) -> str | None:
         UsageError: it is neither a text nor a number nor messages.
     """
     given = plain_value(completion)
+    if isinstance(given, str):
+        return given
     if isinstance(given, bytes):
         return given.decode("utf-8", "replace")
     if is_number(given):

@@ -119,8 +119,14 @@ def unnest(column: pa.Array, shape: tuple[int, ...], name: str) -> NDArray[Any]:
     return plain_values(column, name).reshape(rows, *shape)
 
 
+#: The types of most predictions and labels.
+_PLAIN_TYPES = frozenset((str, int, float, bool, type(None)))
+
+
 def plain_value(prediction: Any) -> Any:
     """A scalar of NumPy, torch or Arrow as a plain Python value; anything else as it is."""
+    if type(prediction) in _PLAIN_TYPES:  # rewards ask this several times a completion
+        return prediction
     if isinstance(prediction, pa.Scalar):
         return prediction.as_py()
     return prediction.item() if getattr(prediction, "shape", None) == () else prediction
@@ -128,7 +134,7 @@ def plain_value(prediction: Any) -> Any:
 
 def is_number(value: Any) -> bool:
     """True if a plain value is a real number: an int, a float, a Fraction, a Decimal. No bool."""
-    return isinstance(value, Real | Decimal) and not isinstance(value, bool)
+    return isinstance(value, int | float | Real | Decimal) and not isinstance(value, bool)
 
 
 def read_numbers(prediction: Any, shape: tuple[int, ...]) -> NDArray[np.float64] | None:
@@ -224,10 +230,12 @@ def read_class(prediction: Any, names: Sequence[str]) -> int | None:
         [1, 1, 1, None, None, None]
     """
     prediction = _plain(prediction)
-    if isinstance(prediction, str) and prediction.strip() in names:
-        return list(names).index(prediction.strip())
-    if isinstance(prediction, str) and "-" in prediction:
-        return None
+    if isinstance(prediction, str):
+        prediction = prediction.strip()
+        if prediction in names:
+            return list(names).index(prediction)
+        if "-" in prediction:
+            return None
     index = read_whole_number(prediction)
     return index if index is not None and 0 <= index < len(names) else None
 
@@ -241,6 +249,8 @@ def read_whole_number(prediction: Any) -> int | None:
         [7, -7, 7, None, None, None]
     """
     prediction = _plain(prediction)
+    if type(prediction) is int and -(10**_MOST_DIGITS) < prediction < 10**_MOST_DIGITS:
+        return prediction
     if isinstance(prediction, str):
         whole = _WHOLE.fullmatch(prediction.strip())
         if whole is None or len(whole[2]) > _MOST_DIGITS:  # `int` refuses long texts
@@ -255,5 +265,7 @@ def read_whole_number(prediction: Any) -> int | None:
 
 def _plain(prediction: Any) -> Any:
     """A scalar as a plain Python value, bytes as text."""
+    if type(prediction) in _PLAIN_TYPES:
+        return prediction
     prediction = plain_value(prediction)
     return prediction.decode("utf-8", "replace") if isinstance(prediction, bytes) else prediction

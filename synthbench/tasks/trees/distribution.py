@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from synthbench.tasks.trees.grammar import Grammar
 
-#: A key is `value << DEPTH_BITS | depth`. The depth of a digit is 0.
+#: A key is `value << DEPTH_BITS | depth`. A value is at most 255. The depth of a digit is 0.
 DEPTH_BITS = 6
 DEPTH_MASK = (1 << DEPTH_BITS) - 1
 

@@ -103,28 +103,33 @@ def grow(
         arity = made.arity.take(chosen) * (length.take(owner) <= grammar.max_length)
         levels.append(Level(operators, arity, symbol))
         depths[owner] = len(levels)
-        keys = _arguments_of(chosen, made.arguments, levels[-1])
-        tree = np.repeat(owner, arity)
+        parents = np.repeat(np.arange(len(arity)), arity)
+        keys = _arguments_of(chosen, made.arguments, levels[-1], parents)
+        tree = owner.take(parents)
 
     kept = length <= grammar.max_length
     return Forest(grammar, tuple(levels), depths).take(kept), roots[kept]
 
 
 def _arguments_of(
-    chosen: NDArray[np.int64], arguments: NDArray[np.int16], level: Level
+    chosen: NDArray[np.int64],
+    arguments: NDArray[np.int16],
+    level: Level,
+    parents: NDArray[np.int64],
 ) -> NDArray[np.int16]:
     """The keys of the next level's nodes, from those of all operators that were drawn.
 
     Args:
         chosen: which of them each operator of the level is, int64 `(operators,)`.
         arguments: the keys of their arguments, int16 `(max_args, drawn)`.
-        level: tells how many arguments each operator of the level has.
+        level: the operators of the level, with their numbers of arguments.
+        parents: the operator of each node of the next level, int64 `(nodes,)`.
     """
-    keys = np.zeros(int(level.arity.sum(dtype=np.int64)), np.int16)
-    first = level.first
-    for rank, argument in enumerate(arguments):
-        operators = np.flatnonzero(level.arity > rank)
-        keys[first.take(operators) + rank] = argument.take(chosen.take(operators))
+    drawn = arguments.shape[1]
+    # Node i is argument i - first of its parent.
+    start = (chosen - drawn * level.first).take(parents)
+    start += np.arange(0, drawn * len(parents), drawn)
+    keys: NDArray[np.int16] = arguments.ravel().take(start)
     return keys
 
 
@@ -210,16 +215,15 @@ def _draw(
     pools: list[Operators] = []
     chosen = np.zeros(len(wanted), np.int64)
     before = 0  # operators in the pools so far
-    nodes_of = _indices(wanted)
     for depth in range(1, height + 1):
         chances = _pool_chances(distribution, height, depth, any_value)
         # The nodes that still need an operator, by its key.
-        missing = {key: nodes for key, nodes in nodes_of.items() if key & DEPTH_MASK == depth}
+        missing = _by_key(wanted, depth)
         first = True
         while missing:
             size = _pool_size(missing, chances, first)
             pool = _draw_pool(draws, distribution, height, depth, size)
-            drawn = _indices(pool.keys & DEPTH_MASK if any_value else pool.keys)
+            drawn = _by_key(pool.keys & DEPTH_MASK if any_value else pool.keys, depth)
             left = {}
             for key, nodes in missing.items():
                 found = drawn.get(key, nodes[:0])[: len(nodes)]
@@ -232,12 +236,18 @@ def _draw(
     return Operators.concatenate(pools), chosen
 
 
-def _indices(keys: NDArray[np.int16]) -> dict[int, NDArray[np.int64]]:
-    """The places of every key that occurs, ascending, by key."""
-    order, counts = np.argsort(keys, kind="stable"), np.bincount(keys)
-    ends = np.cumsum(counts)
+def _by_key(keys: NDArray[np.int16], depth: int) -> dict[int, NDArray[np.int64]]:
+    """The places of every key of this depth, ascending, by key."""
+    places = np.flatnonzero((keys & DEPTH_MASK) == depth)
+    values = keys.take(places) >> DEPTH_BITS
+    counts = np.bincount(values)
+    occurring = np.flatnonzero(counts).tolist()
+    if len(occurring) > 1:  # bytes are sorted in half of the time
+        places = places.take(np.argsort(values.astype(np.uint8), kind="stable"))
+    ends = np.cumsum(counts).tolist()
     return {
-        key: order[ends[key] - counts[key] : ends[key]] for key in np.flatnonzero(counts).tolist()
+        value << DEPTH_BITS | depth: places[ends[value] - counts[value] : ends[value]]
+        for value in occurring
     }
 
 
