@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 #: Slots per entry after resizing, and the fewest that an entry may have before that.
 _ROOMY, _TIGHT = 2.2, 2.0
 _FREE = np.uint64(0)
+#: So many fingerprints or fewer are looked for one by one, which beats NumPy's cost per call.
+_FEW = 48
 
 
 class FingerprintSet:
@@ -69,28 +71,31 @@ class FingerprintSet:
     def contains(self, prints: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """A mask of the fingerprints that are in the set, bool `(rows,)`."""
         found = np.zeros(len(prints), np.bool_)
-        found[prints == _FREE] = self._has_zero
-        left = np.flatnonzero(prints != _FREE)
-        prints = prints.take(left)
+        left = np.flatnonzero(prints)
+        if len(left) < len(prints):
+            found[prints == _FREE] = self._has_zero
+            prints = prints.take(left)
         slots = self._first_slots(prints)
-        while len(left):
+        while len(left) > _FEW:
             there = self._table.take(slots)
             found[left] = there == prints
             go_on = np.flatnonzero((there != prints) & (there != _FREE))
             left, prints = left.take(go_on), prints.take(go_on)
             slots = self._next(slots.take(go_on))
+        for place, sought, slot in zip(left.tolist(), prints.tolist(), slots.tolist(), strict=True):
+            found[place] = self._table[self._slot_of(sought, slot)] != _FREE
         return found
 
     def _insert(self, prints: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Put fingerprints, all different, into the table; True for those that are new."""
         new = np.zeros(len(prints), np.bool_)
-        zero = np.flatnonzero(prints == _FREE)
-        new[zero] = not self._has_zero
-        self._has_zero |= len(zero) > 0
-        left = np.flatnonzero(prints != _FREE)
-        prints = prints.take(left)
+        left = np.flatnonzero(prints)
+        if len(left) < len(prints):
+            new[prints == _FREE] = not self._has_zero
+            self._has_zero = True
+            prints = prints.take(left)
         slots = self._first_slots(prints)
-        while len(left):
+        while len(left) > _FEW:
             there = self._table.take(slots)
             free = np.flatnonzero(there == _FREE)
             chosen, comers = slots.take(free), prints.take(free)
@@ -101,7 +106,18 @@ class FingerprintSet:
             go_on = np.flatnonzero(there != prints)
             left, prints = left.take(go_on), prints.take(go_on)
             slots = self._next(slots.take(go_on))
+        for place, sought, slot in zip(left.tolist(), prints.tolist(), slots.tolist(), strict=True):
+            slot = self._slot_of(sought, slot)
+            new[place] = self._table[slot] == _FREE
+            self._table[slot] = sought
         return new
+
+    def _slot_of(self, sought: int, slot: int) -> int:
+        """The slot of a fingerprint, or the free slot for it, from a slot on."""
+        read, slots = self._table.item, len(self._table)
+        while read(slot) not in (sought, 0):
+            slot = slot + 1 if slot + 1 < slots else 0
+        return slot
 
     def _first_slots(self, prints: NDArray[np.uint64]) -> NDArray[np.int64]:
         lower_half = prints & np.uint64(0xFFFFFFFF)

@@ -158,6 +158,9 @@ STALL_BLOCKS, STALL_ROWS = 200, 20
 #: list. If all rows are equally likely, 0.7 candidates per row give half of the rows.
 CANDIDATES_PER_ROW = 50
 
+#: About how many candidates a call to a worker draws.
+_CALL_ROWS = 4_096
+
 #: In a round of a stream a bucket ends when `ROUND_STALL_BLOCKS` blocks gave fewer than
 #: `ROUND_STALL_ROWS` new rows, or when of `ROUND_SEEN_ROWS` rows fewer than one in
 #: `ROUND_SEEN_SHARE` was new. Only smaller buckets than `ROUND_LISTABLE_ROWS` are listed.
@@ -204,6 +207,9 @@ class BucketStream:
         self._recurring = recurring
         self._stream = {**coordinates, "bucket": bucket}
         self._engine = engine
+        # Small blocks are drawn several to a call, as a call to a worker costs half a millisecond.
+        several = min(8, _CALL_ROWS // task.block_rows) if engine.ahead else 1
+        self._batch = max(engine.batch, several)
         self._capacity = capacity_of(task, split, bucket)
         self._expected = expected_rows(task, split, bucket)
         self.tried, self.taken, self.exhausted = 0, 0, False
@@ -231,10 +237,10 @@ class BucketStream:
         if self._yield and rows and not self._listed:
             there = len(self._current().fingerprints) - self._offset if self._offset else 0
             need = max(1, -int((there - rows) // self._yield) + (self._offset > 0))
-        most = max(1, self._engine.ahead) * self._engine.batch
+        most = max(1, self._engine.ahead) * self._batch
         while len(self._blocks) < min(need, most) and not self.exhausted:
             first = self._number + len(self._blocks)
-            count = min(self._engine.batch, need - len(self._blocks))
+            count = min(self._batch, need - len(self._blocks))
             asked = self._request(range(first, first + count))
             self._blocks += [(asked, index) for index in range(1 if self._listed else count)]
 
