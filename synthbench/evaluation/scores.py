@@ -22,6 +22,8 @@ Z = 1.959963984540054
 PLACE = "place"
 #: The metric of sequences that has a value at each place.
 AT_PLACE = "position_accuracy"
+#: An accuracy whose 0 is a uniform guess and whose 1 is all right.
+SCALED = "scaled_accuracy"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,7 +34,9 @@ class Score:
         rows: the number of rows that count.
         asked: how many of them have a prediction, readable or not.
         metrics: the mean of each metric over the rows where it is defined (not NaN); NaN if it is
-            defined for no row.
+            defined for no row. The last is `scaled_accuracy` if a guess has a chance level: the
+            accuracy (of a sequence, of its places) scaled so that a uniform guess has 0, and all
+            right is 1.
         intervals: the 95% Wilson interval of each metric that is 0 or 1 for every row.
     """
 
@@ -144,7 +148,15 @@ def score_of(task: Task, values: NDArray[np.float64], asked: NDArray[np.bool_]) 
         metrics[name] = total / len(defined) if len(defined) else math.nan
         if len(defined) and name in task.binary_metrics:
             intervals[name] = wilson(total, len(defined))
-    return Score(len(values), int(asked.sum()), metrics, intervals)
+    return Score(len(values), int(asked.sum()), {**metrics, **_scaled(task, metrics)}, intervals)
+
+
+def _scaled(task: Task, metrics: Mapping[str, float]) -> dict[str, float]:
+    """The scaled accuracy of means, empty for a task without a chance level."""
+    name, chance = AT_PLACE if AT_PLACE in metrics else "accuracy", task.chance
+    if chance is None or name not in metrics:
+        return {}
+    return {SCALED: (metrics[name] - chance) / (1 - chance)}
 
 
 def scores_by(
@@ -223,6 +235,7 @@ def scores_of_places(
     scores = {}
     for place, found in sorted(right.items()):
         share = {**dict.fromkeys(task.metrics, math.nan), AT_PLACE: sum(found) / len(found)}
+        share |= _scaled(task, share)
         interval = {AT_PLACE: wilson(sum(found), len(found))}
         scores[place] = Score(len(found), asked[place], share, interval)
     return scores

@@ -58,6 +58,11 @@ class Column(abc.ABC):
     ignored: str | None = None
 
     @property
+    def chance(self) -> float | None:
+        """The share of right answers of a uniform guess, None if the values cannot be counted."""
+        return None
+
+    @property
     def vocabulary(self) -> Vocabulary | None:
         """The tokens of a `sequence`, the ignored one last; None for any other column."""
         return None

@@ -168,6 +168,11 @@ class ClassLabel(Column):
         names = {str(index): name for index, name in enumerate(self.names)}
         return {"dtype": {"class_label": {"names": names}}}
 
+    @property
+    def chance(self) -> float:
+        """The share of right answers of a uniform guess among the classes."""
+        return 1 / len(self.names)
+
     def __str__(self) -> str:
         return f"ClassLabel({span(self.names)})"
 

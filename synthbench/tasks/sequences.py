@@ -45,6 +45,11 @@ class Sequence(Text):
         ignored = () if self.ignored is None else (self.ignored,)
         return Vocabulary((*self.tokens, *ignored), self.separator)
 
+    @property
+    def chance(self) -> float:
+        """The share of right places of a uniform guess among the tokens, `end` left out."""
+        return 1 / len([token for token in self.tokens if token != _END])
+
     def __str__(self) -> str:
         return f"Sequence({span(self.tokens)})"
 

@@ -300,6 +300,16 @@ class Task(Judged, abc.ABC):
         """Weaknesses of rows with these parameters, as sentences for `generate` and `audit`."""
         return ()
 
+    @property
+    def chance(self) -> float | None:
+        """The accuracy of a uniform guess: of a class, or of a place of a sequence.
+
+        None if answers cannot be counted, if several are right, or if there is a single answer.
+        Override it if the metric is another accuracy.
+        """
+        chance = None if self.is_checked else self.answer.chance
+        return None if chance == 1 else chance
+
     def baseline(self) -> dict[str, float]:
         """Scores that are possible without solving the task, by name; shown beside a report."""
         return {}

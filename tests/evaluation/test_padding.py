@@ -45,7 +45,7 @@ def test_padding_to_the_width_of_a_batch_does_not_count():
     width = max(map(len, labels)) + 3
     padded = [[*one, *["_"] * (width - len(one))] for one in labels]
     report = synthbench.evaluate(rows, padded, "mqar")
-    assert report.metrics == {"exact_match": 1.0, "position_accuracy": 1.0}
+    assert set(report.metrics.values()) == {1.0}
     assert (report.warning, report.too_long) == (None, ())
     assert "too long" not in str(report)
 

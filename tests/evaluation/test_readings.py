@@ -33,8 +33,9 @@ def test_scores_are_given_over_all_rows_and_over_the_answered_ones(made):
 def test_without_any_answer_there_is_no_score_over_the_answered_rows():
     report = evaluate([{"label": 9}], [None], task="listops")
     assert report.parsed.rows == 0 and np.isnan(report.parsed.accuracy)
-    assert report.to_dict()["parsed"] == {"rows": 0, "asked": 0, "accuracy": None}
-    assert str(report).splitlines()[4].split() == ["answered", "rows", "0", "-", "-"]
+    nothing = {"rows": 0, "asked": 0, "accuracy": None, "scaled_accuracy": None}
+    assert report.to_dict()["parsed"] == nothing
+    assert str(report).splitlines()[4].split() == ["answered", "rows", "0", "-", "-", "-"]
 
 
 # Running text.
@@ -110,6 +111,7 @@ def test_the_report_is_a_data_frame(made):
         "rows",
         "asked",
         "accuracy",
+        "scaled_accuracy",
         "accuracy_low",
         "accuracy_high",
     ]

@@ -132,8 +132,8 @@ def test_the_printed_report_is_an_aligned_table(made):
     labels[:10] = [wrong(label) for label in labels[:10]]
     lines = str(evaluate(made.path, labels, split="test")).splitlines()
     assert lines[0] == "listops, default"
-    assert lines[2].split() == ["split", "rows", "accuracy", "95%", "interval"]
-    assert lines[3].split() == ["test", "40", "0.7500", "0.5981", "to", "0.8581"]
+    assert lines[2].split() == ["split", "rows", "accuracy", "95%", "interval", "scaled_accuracy"]
+    assert lines[3].split() == ["test", "40", "0.7500", "0.5981", "to", "0.8581", "0.7222"]
     assert lines[-1] == "- No prediction is missing, unknown, repeated or unreadable."
     assert not any(line.startswith("all ") for line in lines)  # as there is one split
     table = [line for line in lines[2:] if line and not line.startswith("- ")]

@@ -40,7 +40,9 @@ class Numbers(ListOps):
 def test_metrics_without_a_value_are_left_out_of_the_mean():
     rows = [{"label": label} for label in (1, 2, 8, 9)]
     report = evaluate(rows, [1, 3, 8, 9], task=Numbers())
+    scaled = report.metrics.pop("scaled_accuracy")
     assert report.metrics == {"error": 0.25, "told": 0.25, "accuracy": 0.75}
+    assert scaled == pytest.approx((0.75 - 0.1) / 0.9)
     assert math.isnan(evaluate(rows[2:], [8, 9], task=Numbers()).metrics["told"])
 
 
@@ -49,7 +51,7 @@ def test_only_metrics_of_0_and_1_have_an_interval():
     report = evaluate(rows, [1, 9], task=Numbers())
     assert set(report.intervals) == {"accuracy"}
     assert str(report).splitlines()[2].split() == [
-        "split", "rows", "error", "told", "accuracy", "95%", "interval",
+        "split", "rows", "error", "told", "accuracy", "95%", "interval", "scaled_accuracy",
     ]  # fmt: skip
 
 

@@ -153,7 +153,11 @@ def test_a_sequence_is_read_however_its_tokens_are_separated(tokens, separator, 
 def test_evaluate_gives_both_metrics_and_an_interval_of_the_exact_one(made):
     rows = list(synthbench.DatasetDirectory.open(made).rows("default", "test"))
     right = synthbench.evaluate(made, {row["id"]: row["label"] for row in rows}, split="test")
-    assert right.metrics == {"exact_match": 1.0, "position_accuracy": 1.0}
+    assert right.metrics == {
+        "exact_match": 1.0,
+        "position_accuracy": 1.0,
+        "scaled_accuracy": 1.0,
+    }
     lists = {row["id"]: [*row["label"].split()[:-1], "0"] for row in rows}
     report = synthbench.evaluate(made, lists, split="test")
     assert report.accuracy == report.metrics["exact_match"] == 0.0
