@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from synthbench.cli.options import (
     show_json,
     workers_option,
 )
+from synthbench.text.lines import one_line
 
 
 @click.command(
@@ -56,8 +58,14 @@ def decontaminate(
     text do not count. See --min-bits.
     """
     from synthbench.decontamination.decontaminate import decontaminate as clean
+    from synthbench.decontamination.search import text_tasks
 
-    report = clean(corpus, tasks=tasks or None, progress=not quiet, **chosen)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        names = tasks or text_tasks()
+    for warning in caught:
+        click.echo(f"Warning: {one_line(str(warning.message))}", err=True)
+    report = clean(corpus, tasks=names, progress=not quiet, **chosen)
     if as_json:
         show_json(report.to_dict())
     elif not quiet:

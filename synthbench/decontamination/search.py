@@ -25,7 +25,7 @@ from synthbench.decontamination.lines import Core, Finder, Stretch, can_touch
 from synthbench.decontamination.plain import plain
 from synthbench.errors import UsageError
 from synthbench.tasks.base import TextTask
-from synthbench.tasks.registry import list_tasks, task, task_class
+from synthbench.tasks.registry import loadable_tasks, task, task_class
 from synthbench.tasks.row_ids import are_held_out, fingerprints
 from synthbench.tasks.tokens import Vocabulary
 
@@ -55,8 +55,8 @@ class Found(NamedTuple):
 
 
 def text_tasks() -> list[str]:
-    """The names of the tasks whose rows are texts."""
-    return [name for name in list_tasks() if issubclass(task_class(name), TextTask)]
+    """The names of the tasks whose rows are texts. Broken tasks of others are warned of."""
+    return [name for name, found in loadable_tasks() if issubclass(found, TextTask)]
 
 
 @functools.lru_cache(maxsize=1)  # each process makes it once

@@ -19,6 +19,8 @@ import sys
 from synthbench.tasks.describe import task_facts
 try:
     task_facts(sys.argv[1])
+except KeyboardInterrupt:
+    raise
 except BaseException:
     pass
 print({_REACHED!r}, flush=True)

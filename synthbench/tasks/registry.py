@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import importlib
 import json
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from synthbench.checks import check_name
@@ -122,6 +123,17 @@ def list_tasks() -> list[str]:
         ['listops', 'arithmetic', 'ctl']
     """
     return [*_OWN, *_registered, *plug_ins()]
+
+
+def loadable_tasks() -> Iterator[tuple[str, type[Task]]]:
+    """The names and classes of all tasks. A broken task of another package is warned of."""
+    for name in list_tasks():
+        try:
+            found = task_class(name)
+        except SynthbenchError as error:
+            warnings.warn(f"Left out: {error}", stacklevel=3)
+        else:
+            yield name, found
 
 
 def is_own(name: str) -> bool:

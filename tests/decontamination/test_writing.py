@@ -1,6 +1,9 @@
 """Rows are found in whatever way they are written; each way that is not found is tested, too."""
 
+import csv
 import html
+import io
+import itertools
 import json
 import re
 import textwrap
@@ -160,6 +163,47 @@ def test_an_export_is_found_as_a_document_of_one_string(name, tmp_path, search):
         decontaminate(corpus, out=tmp_path / f"{to}-clean", report=report, workers=1, tasks=[name])
         found = {json.loads(line)["row"] for line in report.read_text().splitlines()}
         assert found >= {row for row in rows if search.counts(task(name), row.split())}, to
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("to", ["verl", "skyrl", "lm-eval"])
+def test_an_export_of_tables_is_found_as_a_document_of_one_string(to, tiny, tmp_path, search):
+    """As JSON Lines, as CSV and as Python prints it."""
+    for name in ("parity", "mqar"):
+        out = tmp_path / name
+        synthbench.export(tiny(name), to, out, splits=["test"], progress=False)
+        tables = [pq.read_table(file).to_pylist() for file in out.rglob("*.parquet")]
+        rows = list(itertools.chain.from_iterable(tables))
+        (variant,) = synthbench.DatasetDirectory.open(tiny(name)).manifest.variants
+        dataset = synthbench.DatasetDirectory.open(tiny(name)).rows(variant, "test")
+        texts = {row["text"] for row in dataset if search.counts(task(name), row["text"].split())}
+        csv.writer(table := io.StringIO()).writerows(
+            [json.dumps(cell) for cell in row.values()] for row in rows
+        )
+        lines = "\n".join(map(json.dumps, rows))
+        assert texts
+        for document in (lines, table.getvalue(), "\n".join(map(str, rows))):
+            (found,) = search.find([document])
+            assert {one.row for one in found} >= texts
+
+
+def test_rows_of_images_grids_and_numbers_are_not_found(tiny, tmp_path):
+    for name, to in (
+        ("composites", "openai-batch"),
+        ("grid-count", "jsonl"),
+        ("identity", "jsonl"),
+    ):
+        options = {"model": "m"} if to == "openai-batch" else {}
+        synthbench.export(
+            tiny(name), to, tmp_path / name, splits=["test"], progress=False, **options
+        )
+        out = tmp_path / f"{name}-clean"
+        decontaminate(tmp_path / name, out=out, workers=1, tasks=["listops", "parity", "ctl"])
+        files = sorted((tmp_path / name).rglob("*.jsonl"))
+        assert files
+        for file in files:
+            clean = out / file.relative_to(tmp_path / name)
+            assert clean.read_bytes() == file.read_bytes()
 
 
 def test_tokens_in_a_list_of_a_document_are_found(tmp_path):

@@ -17,6 +17,7 @@ MODULES = {
     "aborts": ("import os; os.abort()", "it ends the process that loads it"),
     "raises": ("1 / 0", "ZeroDivisionError"),
     "raises-anything": ("class Odd(BaseException): pass\nraise Odd('a\\nb')", "Odd: a"),
+    "interrupts": ("raise KeyboardInterrupt", "it ends the process that loads it"),
     "stops": ("import asyncio; raise asyncio.CancelledError", "CancelledError"),
     "is-none": ("Task = 3", "has the name None"),
     "syntax": ("def", "SyntaxError"),
@@ -55,6 +56,23 @@ def test_broken_plug_ins_are_named_and_the_others_listed(tmp_path):
     assert (len(whole), whole[-1]) == (OURS + 1, "numbers")
     text = list_with(site)
     assert all(name in text for name in (*MODULES, "numbers", "listops"))
+
+
+def test_broken_plug_ins_are_named_and_not_searched_for(tmp_path):
+    site, row = tmp_path / "site", "[MED 4 8 5 [MAX 8 4 9 ] ]"
+    for name in ("exits", "raises", "raises-anything", "is-none", "syntax"):
+        place = name.replace("-", "_")
+        points = f"[synthbench.tasks]\n{name} = {place}:Task\n"
+        package(site, name, points, MODULES[name][0])
+    (tmp_path / "a.jsonl").write_text(json.dumps({"text": row}))
+    words = ["decontaminate", "a.jsonl", "--out", "b.jsonl", "--quiet"]
+    ended = run_program(*words, cwd=tmp_path, PYTHONPATH=f"{site}:{ROOT}")
+    assert ended.returncode == 0
+    warned = ended.stderr.splitlines()
+    assert {line.split("'")[1] for line in warned if line.startswith("Warning: Left out")} == {
+        *("exits", "raises", "raises-anything", "is-none", "syntax")
+    }
+    assert (tmp_path / "b.jsonl").exists()
 
 
 @pytest.mark.parametrize(
