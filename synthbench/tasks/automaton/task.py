@@ -32,10 +32,11 @@ from synthbench.seeding import Draws
 from synthbench.tasks.automaton import solver
 from synthbench.tasks.automaton.language import Language, language
 from synthbench.tasks.automaton.words import WordSampler, word_sampler
-from synthbench.tasks.base import Block, Parameters, Split, TextTask, parameter
+from synthbench.tasks.base import Block, Parameters, Split, parameter
 from synthbench.tasks.column import Column
 from synthbench.tasks.features import sequence, value
 from synthbench.tasks.numeric import all_digits
+from synthbench.tasks.own_variant import OWN, OwnVariant
 
 #: The expression of each variant. In all of them no window of four symbols gives the state.
 EXPRESSIONS: Mapping[str, str] = {
@@ -46,10 +47,8 @@ EXPRESSIONS: Mapping[str, str] = {
     "dyck-2": "(a(ab)*b)*",
     "dyck-4": "(a(a(a(ab)*b)*b)*b)*",
     "sixth-last": "(a|b)*a(a|b)(a|b)(a|b)(a|b)(a|b)",
-    "own": "(aa|b)*",
+    OWN: "(aa|b)*",
 }
-#: The variant of the user's expression.
-_OWN = "own"
 #: A language is warned of if a window of at most so many symbols gives the state.
 _SHORT_WINDOW = 4
 
@@ -68,7 +67,7 @@ class AutomatonParameters(Parameters):
         (75, 100, 150, 200, 300, 500), "lengths of test", least=1, most=solver.LONGEST
     )
     language: str = parameter(
-        EXPRESSIONS[_OWN],
+        EXPRESSIONS[OWN],
         "a regular expression of letters with ( ) | * +, the language of the variant `own`",
     )
 
@@ -77,7 +76,7 @@ class AutomatonParameters(Parameters):
         language(self.language)
 
 
-class Automaton(TextTask):
+class Automaton(OwnVariant):
     """The state of an automaton after each symbol of a word."""
 
     name = "automaton"
@@ -92,9 +91,10 @@ class Automaton(TextTask):
         "dyck-2": "Brackets a and b, at most 2 of them open.",
         "dyck-4": "Brackets a and b, at most 4 of them open.",
         "sixth-last": "The sixth symbol from the end is a.",
-        _OWN: f"The expression of the parameter `language`, by default {EXPRESSIONS[_OWN]}.",
+        OWN: f"The expression of the parameter `language`, by default {EXPRESSIONS[OWN]}.",
     }
     parameters_type = AutomatonParameters
+    own_parameter = "language"
     categories = ("token-classification",)
     bucket_name = "length"
     scored_columns = ("label",)
@@ -114,20 +114,7 @@ class Automaton(TextTask):
         },
     }
 
-    def __init__(
-        self,
-        variant: str | None = None,
-        parameters: Mapping[str, Any] | Parameters | None = None,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(variant, parameters, seed)
-        if "language" in self.parameters.changed() and self.variant != _OWN:
-            if variant is not None:
-                raise ParameterError(
-                    f"Parameter language: variant {variant} has a language. Choose variant "
-                    f"{_OWN!r}, or no variant."
-                )
-            self.variant = _OWN
+    def check_parameters(self) -> None:
         if not self._words.stays_live(self._longest):
             raise ParameterError(
                 f"Parameter language={self.expression}: all words of {self._longest} symbols are "
@@ -141,7 +128,7 @@ class Automaton(TextTask):
     def expression(self) -> str:
         """The regular expression of the variant."""
         chosen: str = self.parameters.language
-        return chosen if self.variant == _OWN else EXPRESSIONS[self.variant]
+        return chosen if self.variant == OWN else EXPRESSIONS[self.variant]
 
     @property
     def language(self) -> Language:

@@ -30,12 +30,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.errors import ParameterError
 from synthbench.seeding import Draws, hash_rows
-from synthbench.tasks.base import Block, Parameters, Split, TextTask, parameter
+from synthbench.tasks.base import Block, Parameters, Split, parameter
 from synthbench.tasks.column import Column
 from synthbench.tasks.features import sequence, value
 from synthbench.tasks.numeric import all_digits
+from synthbench.tasks.own_variant import OWN, OwnVariant
 from synthbench.tasks.row_ids import PROBLEM_BITS
 from synthbench.tasks.state_tracking import solver
 from synthbench.tasks.state_tracking.groups import Group, group, group_of_table
@@ -44,8 +44,6 @@ from synthbench.tasks.state_tracking.own_group import QUATERNIONS, read_table
 
 #: The longest rows that are never held out.
 _SHORT = 3
-#: The variant of a group of the user's.
-_OWN = "own"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,7 +71,7 @@ class StateTrackingParameters(Parameters):
             object.__setattr__(self, "group", read_table(self.group))
 
 
-class StateTracking(TextTask):
+class StateTracking(OwnVariant):
     """Products of group elements, at each place of a sequence."""
 
     name = "state-tracking"
@@ -93,9 +91,10 @@ class StateTracking(TextTask):
         "H3": "The 27 matrices of the Heisenberg group modulo 3: solvable.",
         "S5-swaps": "S5 from the 10 exchanges of two numbers and the identity.",
         "A5-generators": "A5 from 23451 and 21435, two elements whose products are all of it.",
-        _OWN: "The group of a table that `group` names; by default the 8 quaternions.",
+        OWN: "The group of a table that `group` names; by default the 8 quaternions.",
     }
     parameters_type = StateTrackingParameters
+    own_parameter = "group"
     bucket_name = "length"
     scored_columns = ("label",)
     forms = ("token-classification", "masked-lm", "causal-lm")
@@ -114,28 +113,13 @@ class StateTracking(TextTask):
         },
     }
 
-    def __init__(
-        self,
-        variant: str | None = None,
-        parameters: Mapping[str, Any] | Parameters | None = None,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(variant, parameters, seed)
-        if "group" in self.parameters.changed() and self.variant != _OWN:
-            if variant is not None:
-                raise ParameterError(
-                    f"Parameter group: variant {variant} has a group. Choose variant {_OWN!r}, or "
-                    "no variant."
-                )
-            self.variant = _OWN
-
     def solve(self, question: str) -> str:
         return " ".join(solver.running_products(self.rule, question))
 
     @property
     def rule(self) -> solver.Group:
         """The name of the group, or the lines of the table of products of the user's."""
-        if self.variant != _OWN:
+        if self.variant != OWN:
             return self.variant
         chosen: tuple[str, ...] = self.parameters.group
         return chosen if "group" in self.parameters.changed() else QUATERNIONS
