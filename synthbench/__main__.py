@@ -6,7 +6,7 @@ import os
 
 
 def main() -> None:
-    """Run the command line and exit with its status; nothing is loaded before Control-C is."""
+    """Run the command line and exit with its status. Nothing is loaded before Control-C is."""
     try:
         from synthbench.engine.signals import interruptible
 

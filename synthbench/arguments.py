@@ -66,7 +66,7 @@ def _refuse_choices_of_a_task(
         for name in named:
             if name not in signature.parameters:
                 raise UsageError(
-                    f"{function.__name__} has no argument {name!r}; allowed: "
+                    f"{function.__name__} has no argument {name!r}. Allowed: "
                     f"{', '.join(signature.parameters)}. A task's variant, seed, level and "
                     "parameters are chosen as in synthbench.task('ctl', 'backward', seed=1, "
                     "symbols=4)."

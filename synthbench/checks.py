@@ -36,7 +36,7 @@ def needs(what: str, library: str, extra: str) -> Iterator[None]:
 
 
 def check_name(kind: str, name: object, allowed: Collection[str]) -> None:
-    """Make sure that a name exists; whatever is no text is no name.
+    """Make sure that a name exists. Whatever is no text is no name.
 
     Raises:
         UsageError: as `unknown_name` makes it.

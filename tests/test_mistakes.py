@@ -23,10 +23,10 @@ class Unfinished(synthbench.Task):
         (
             lambda: synthbench.generate(synthbench.task("parity", 3)),
             UsageError,
-            "Unknown variant of parity 3; allowed: default",
+            "Unknown variant of parity 3. Allowed: default",
         ),
         (lambda: synthbench.generate("parity", rows=5), UsageError, "Rows 5: .*{'train': 1000}"),
-        (lambda: synthbench.stream("parity", split=3), UsageError, "Unknown split of parity 3;"),
+        (lambda: synthbench.stream("parity", split=3), UsageError, "Unknown split of parity 3."),
         (
             lambda: registry.task_from("parity", None, [1]),
             UsageError,
@@ -48,7 +48,7 @@ class Unfinished(synthbench.Task):
         (
             lambda: synthbench.evaluate([ROW], [7]),
             UsageError,
-            "do not name their task; give it after the predictions",
+            "do not name their task. Give it after the predictions",
         ),
     ],
 )

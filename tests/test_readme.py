@@ -46,8 +46,6 @@ def test_the_python_runs_and_the_command_after_it(tmp_path, monkeypatch, capsys)
         exec(compile(python, "README.md", "exec"), scope)
     assert repr(scope["test"][0]["text"])[:30] in README  # the row that is shown
     assert scope["test"][0]["label"] == scope["answers"][0] == 0
-    assert len(scope["batch"]["input_ids"]) == 512
-    assert len(scope["rows"]) == 100
     line = "synthbench new-task my-task"
     assert f"`{line}`" in README
     assert _run(commands, shlex.split(line)[1:]) == 0, line
@@ -65,7 +63,7 @@ def test_every_command_that_it_shows_has_its_options():
 
 
 def test_it_is_short_and_names_only_files_that_are_there():
-    assert len(README.splitlines()) <= 160
+    assert len(README.splitlines()) <= 120
     for place in re.findall(r'(?:\]\(|src(?:set)?=")([\w/.-]+)', README):
         assert place.startswith("http") or (ROOT / place).exists(), place
 

@@ -59,7 +59,7 @@ class Audit:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """The audit as JSON values; a number that is not finite becomes None."""
+        """The audit as JSON values. A number that is not finite becomes None."""
         values: dict[str, Any] = _finite(dataclasses.asdict(self))
         return {"near": NEAR, **values}
 
@@ -95,7 +95,7 @@ def audit(
 
     Args:
         dataset: the dataset directory.
-        variants: which variants; default: all of the dataset.
+        variants: which variants. Default: all of the dataset.
         progress: show a bar on standard error, if that is a terminal.
 
     Returns:

@@ -27,7 +27,7 @@ class Distribution:
         return self.counts[split][value] / max(1, sum(self.counts[split]))
 
     def most_frequent(self, split: str) -> tuple[str, float]:
-        """A split's most frequent value and its share; ties go to the first value."""
+        """A split's most frequent value and its share. Ties go to the first value."""
         value = int(np.argmax(self.counts[split]))
         return self.values[value], self.share(split, value)
 

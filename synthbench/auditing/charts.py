@@ -33,7 +33,7 @@ _LETTER = 0.6 * _LETTERS
 def score_chart(
     title: str, metric: str, scores: Mapping[str, ScoreOnRows], reference: Reference
 ) -> str:
-    """Each shortcut's score as a dot with its interval; ticks at chance and at the solver.
+    """Each shortcut's score as a dot with its interval. Ticks at chance and at the solver.
 
     Args:
         title: what is shown.

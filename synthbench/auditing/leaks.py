@@ -64,7 +64,7 @@ def find_leaks(subject: AuditedVariant, scans: Mapping[str, SplitScan]) -> dict[
 
 
 def distinct(codes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The distinct codes in ascending order; faster than `np.unique`, which hashes them."""
+    """The distinct codes in ascending order. Faster than `np.unique`, which hashes them."""
     ordered = np.sort(codes)
     first = np.ones(len(ordered), np.bool_)
     first[1:] = ordered[1:] != ordered[:-1]
@@ -94,7 +94,7 @@ def _repeated_ids(scans: Mapping[str, SplitScan]) -> dict[str, int]:
 def _near_duplicates(
     subject: AuditedVariant, scans: Mapping[str, SplitScan]
 ) -> dict[str, dict[str, NearDuplicates]]:
-    """The rows of each split with a near duplicate in train, by kind; exact copies do not count."""
+    """The rows of each split with a near duplicate in train, by kind. Exact copies do not count."""
     found: dict[str, dict[str, NearDuplicates]] = {name: {} for name in scans}
     if subject.train is None:
         return found

@@ -115,7 +115,7 @@ def _fit_network(column: str, train: Columns) -> Predictor:
 
 @contextlib.contextmanager
 def _repeatable() -> Iterator[None]:
-    """Run PyTorch with seed 0 on one thread; afterwards restore its random state and threads."""
+    """Run PyTorch with seed 0 on one thread. Afterwards restore its random state and threads."""
     import torch
 
     threads = torch.get_num_threads()

@@ -83,7 +83,7 @@ class SplitRows:
 
 
 def estimate(values: NDArray[np.float64]) -> Estimate:
-    """The mean of values, float64 `(rows,)`, ignoring NaN, with its interval; not all are NaN."""
+    """The mean of values, float64 `(rows,)`, ignoring NaN, with its interval. Not all are NaN."""
     known = values[~np.isnan(values)]
     mean = float(known.sum() / len(known))
     if np.isin(known, (0.0, 1.0)).all():
@@ -213,7 +213,7 @@ def measure(task: Task, columns: Columns, predictions: Values) -> NDArray[np.flo
 
 
 def next_of_level(levels: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-    """For each row, the next row of its level; after the last row of a level, the first.
+    """For each row, the next row of its level. After the last row of a level, the first.
 
     The one row of a level gets the next row of the split.
     """
@@ -253,7 +253,7 @@ def score_text(
 
 
 def sign(score: ScoreOnRows, metric: str, reference: Reference) -> str:
-    """The sign of a score that comes near solving or is better than chance; otherwise empty."""
+    """The sign of a score that comes near solving or is better than chance. Otherwise empty."""
     if metric not in reference.chance or metric not in reference.solution:
         return ""
     compared = score.figures[metric], reference.chance[metric], reference.solution[metric]

@@ -48,7 +48,7 @@ def choose_shortcuts(
             left_out[network.name] = "PyTorch is not installed (pip install 'synthbench[train]')"
     labels = pc.count_distinct(label).as_py()
     if labels > MOST_LABELS:
-        reason = f"{labels:,} labels; it is fitted to at most {MOST_LABELS}"
+        reason = f"{labels:,} labels. It is fitted to at most {MOST_LABELS}"
         left_out |= {shortcut.name: reason for shortcut in found if shortcut.learned}
         found = [shortcut for shortcut in found if not shortcut.learned]
     if subject.label_vocabulary is not None:

@@ -114,7 +114,7 @@ def _fit_rarest(tokens: Tokenizer, train: Columns) -> Predictor:
     counts = np.bincount(codes.of(train)[0], minlength=codes.vocabulary.size)
 
     def rarest(columns: Columns) -> NDArray[np.int64]:
-        """The token of each row that is rarest in train; ties go to the smallest number."""
+        """The token of each row that is rarest in train. Ties go to the smallest number."""
         values, lengths = codes.of(columns)
         row = np.repeat(np.arange(len(lengths)), lengths)
         order = np.lexsort((values, counts[values], row))

@@ -27,7 +27,7 @@ from synthbench.tasks.tokens import Vocabulary
 
 
 def audit_spec_of(task: Task) -> AuditSpec:
-    """The specification in the module `audit` beside the task's module; empty without it."""
+    """The specification in the module `audit` beside the task's module. Empty without it."""
     function = optional_function(task, "audit", "audit_spec")
     spec: AuditSpec = AuditSpec() if function is None else function(task)
     return spec
@@ -253,7 +253,7 @@ def _id_codes(column: pa.Array) -> NDArray[np.uint64]:
 
 
 def _id_code(text: str | None) -> int:
-    """The code of one id; a malformed one is compared as text."""
+    """The code of one id. A malformed one is compared as text."""
     try:
         return int(read_ids(pa.array([text], pa.string()))[0])
     except ValueError:

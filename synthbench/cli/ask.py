@@ -124,7 +124,7 @@ def _task_or_directory(
 
 
 def _default_out(asked: Task | Path, model: str) -> Path:
-    """A place for replies that is named by what is asked."""
+    """A place for replies that is named by the request."""
     words = [asked.name] if isinstance(asked, Path) else [asked.name, asked.variant]
     name = "".join(one if one.isalnum() or one in "._-" else "-" for one in model).lstrip(".")
     return Path("asked", *words, name or "model")

@@ -1,6 +1,6 @@
 """Names that a shell completes: tasks, variants, levels, splits, models, formats, directories.
 
-`COMPLETED` says what each argument and option takes, in whatever command it is. What is on the
+`COMPLETED` says what each argument and option takes, in whatever command it is. The words on the
 command line so far is in the context, as far as it can be read. Where that says too little, nothing
 is offered.
 """
@@ -16,7 +16,7 @@ from click.shell_completion import CompletionItem
 
 from synthbench.errors import SynthbenchError
 
-#: What finds the names that may stand in a place, from the arguments and options so far.
+#: A function of the names allowed in a place, given the arguments and options so far.
 Names = Callable[[Mapping[str, Any]], Iterable[str]]
 
 
@@ -94,7 +94,7 @@ def _formats(given: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _models(given: Mapping[str, Any]) -> Iterable[str]:
-    """The models that can be trained; those of a server only the server knows."""
+    """The models that can be trained. Those of a server only the server knows."""
     if given["command"] not in ("train", "reproduce"):
         return []
     from synthbench.training.recipes import find_study
@@ -120,7 +120,7 @@ def _words(*words: str) -> Names:
     return lambda given: words
 
 
-#: What an argument or an option takes, by how it is written: names, or `dir` or `file`.
+#: The values of an argument or option, by its metavar: names, or `dir` or `file`.
 COMPLETED: Mapping[str, Names | str] = {
     "task": _tasks,
     "dataset": "dir",

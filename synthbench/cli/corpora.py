@@ -97,6 +97,12 @@ def decontaminate(
 @click.option("--scorer", metavar="FILE.py:FUNCTION", help="FUNCTION(reply, row) gives a reward.")
 @choice_option("--scorer-reads", "reply", "answer")
 @click.option("--only", metavar="QUESTION", help="Ask a single group of questions, such as leaks.")
+@click.option(
+    "--rows",
+    type=click.IntRange(1, 10_000),
+    metavar="N",
+    help="Rows of a generator. Default: 10,000, or as many as six seconds make.",
+)
 @json_option
 @click.option("--quiet", is_flag=True, help="Show no progress bar.")
 def probe(source: str, as_json: bool, quiet: bool, **chosen: Any) -> int:

@@ -83,7 +83,7 @@ def audit(
 @variant_option
 @source_option
 @choice_option("--read", "value", "text")
-@click.option("--answered-only", is_flag=True, help="Leave out rows that have no prediction.")
+@click.option("--answered-only", is_flag=True, help="Leave out rows without a prediction.")
 @json_option
 def evaluate(
     dataset: str, predictions: str, variant: str | None, as_json: bool, **chosen: Any
@@ -131,13 +131,13 @@ def evaluate(
     "--out",
     required=True,
     metavar="PATH",
-    help="The directory to write, which must not exist yet; for croissant a file, "
+    help="The directory to write, which must not exist yet. For croissant a file, "
     "DIR/croissant.json.",
 )
 @click.option(
     "--weights",
     metavar="N,N",
-    help="Rows taken from each dataset per turn; default: 1 each.",
+    help="Rows taken from each dataset per turn. Default: 1 each.",
 )
 @variants_option
 @click.option(
@@ -145,7 +145,7 @@ def evaluate(
     "splits",
     multiple=True,
     metavar="S",
-    help="Default: all; test for lm-eval and openai-batch. Repeatable.",
+    help="Default: all. Test for lm-eval and openai-batch. Repeatable.",
 )
 @shots_option
 @system_option
@@ -195,7 +195,7 @@ def export(
 @click.option("--private", is_flag=True, help="If the repository is new, make it private.")
 @click.option("--revision", metavar="BRANCH", help="Default: the main branch.")
 @click.option(
-    "--dry-run", is_flag=True, help="Show what would be uploaded; needs no network and no token."
+    "--dry-run", is_flag=True, help="Show what would be uploaded. Needs no network and no token."
 )
 @source_option
 @quiet_option

@@ -36,7 +36,7 @@ class Commands(WithExamples, click.Group):
         """Find the command.
 
         Raises:
-            UsageError: there is no such command. The error offers the nearest.
+            UsageError: an unknown command. The error offers the nearest.
         """
         if args and args[0] in RENAMED and not ctx.resilient_parsing:
             raise UsageError(f"Command {args[0]!r} is now called {RENAMED[args[0]]!r}.")
@@ -60,7 +60,7 @@ def _open_missing_streams() -> None:
     """Open the null device instead of standard streams that are closed, as in some services.
 
     Otherwise the next file to be opened, such as a shard, would get the descriptor of standard
-    error, and what a library writes there would go into that file.
+    error, and a library's messages would go into that file.
     """
     while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:  # standard error
         os.set_inheritable(descriptor, True)
@@ -108,7 +108,7 @@ def _run(command: click.Command, arguments: Sequence[str] | None) -> int:
         if where is None and isinstance(error, SystemExit):
             raise
         if where is None:
-            hint = "This is a bug in synthbench; please report it with the output of"
+            hint = "This is a bug in synthbench. Please report it with the output of"
             return _failed(f"{text}\n{hint} SYNTHBENCH_DEBUG=1.", 1)
         return _failed(f"{text}\nIt was raised in {where}; SYNTHBENCH_DEBUG=1 shows where.", 1)
 
@@ -119,11 +119,11 @@ _CONTINUED, _SAVED = ("generate", "ask"), ("train", "reproduce")
 
 def _interrupted(arguments: Sequence[str], kept: Sequence[str]) -> str:
     if kept:
-        return f"Interrupted. {kept[0]}; run the same command again to continue."
+        return f"Interrupted. {kept[0]}. Run the same command again to continue."
     if arguments and arguments[0] in _SAVED:
-        return "Interrupted. The same command goes on from the last checkpoint, if there is one."
+        return "Interrupted. The same command goes on from the last checkpoint, if any."
     if arguments and arguments[0] in _CONTINUED:
-        return "Interrupted; run the same command again to continue."
+        return "Interrupted. Run the same command again to continue."
     return "Interrupted."
 
 
@@ -144,7 +144,7 @@ def _failed(text: str, status: int) -> int:
     if status != 130:
         label = click.style("Error:", "red", bold=True) if takes_colors(sys.stderr) else "Error:"
         text = f"{label} {text}"
-    with contextlib.suppress(OSError):  # the status still tells
+    with contextlib.suppress(OSError):  # the status still says so
         click.echo(text, err=True)
     return status
 

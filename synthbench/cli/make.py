@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     "variants",
     multiple=True,
     metavar="V",
-    help="Repeatable; all for all variants.",
+    help="Repeatable. The name all stands for all variants.",
 )
 @click.option("--out", metavar="DIR", help="Default: ./TASK.")
 @seed_option
@@ -114,7 +114,7 @@ def generate(
         raise SynthbenchError("Not all tasks could be made. " + " ".join(failed))
 
 
-#: The name that stands for every task, and for every variant of one.
+#: The name of all tasks, and of all variants of a task.
 _ALL = "all"
 
 
@@ -150,10 +150,10 @@ def _variants(
 
 
 def summary(outcome: Outcome, seconds: float) -> Group:
-    """A table of what was made, and the line of Python that loads it."""
+    """A table of the new rows, and the line of Python that loads it."""
     manifest, path = outcome.manifest, printable(str(outcome.path))
     if not outcome.seconds:
-        done = f"{path} already exists, made by the same command; nothing was changed."
+        done = f"{path} already exists, made by the same command. Nothing was changed."
         return stack(done, _loading_line(outcome))
     rows = []
     for variant, splits in manifest.variants.items():
@@ -184,7 +184,7 @@ def summary(outcome: Outcome, seconds: float) -> Group:
 
 
 def _rows_by_bucket(buckets: Mapping[str, int]) -> str:
-    """The number of rows of each bucket; adjacent buckets with the same number share an entry."""
+    """The number of rows of each bucket. Adjacent buckets with the same number share an entry."""
     from synthbench.tasks.parameters import ranges
     from synthbench.tasks.scalar import span
 

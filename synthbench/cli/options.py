@@ -34,7 +34,7 @@ class WithExamples(click.Command):
             add_completion(parameter)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the arguments; an option that belongs to a task is explained to users of datasets.
+        """Read the arguments. An option that belongs to a task is explained to users of datasets.
 
         Raises:
             UsageError: a command that reads a dataset gets an option with which a dataset is made.
@@ -106,9 +106,9 @@ def _import_arrow_and_numpy(linear_algebra: bool) -> None:
 
 
 def show(*parts: Any) -> None:
-    """Print texts, tables and whatever else `rich` can print, one below the other.
+    """Print texts, tables and other renderables of `rich`, below each other.
 
-    Control characters are escaped. A closed pipe, as of `head`, is no error.
+    Control characters are escaped. A closed pipe, as of `head`, is not an error.
     """
     try:
         click.echo(render(*parts, colors=takes_colors(sys.stdout)))
@@ -140,7 +140,7 @@ def pairs(given: Sequence[str], option: str, form: str = "KEY=VALUE") -> dict[st
 
 
 def fields(given: Sequence[str]) -> dict[str, Any]:
-    """`KEY=VALUE` words as fields of a request; a value is JSON, or else a text.
+    """`KEY=VALUE` words as fields of a request. A value is JSON, or else a text.
 
     Raises:
         UsageError: a word has another form, or a key is given twice.
@@ -170,10 +170,10 @@ def row_counts(given: Sequence[str]) -> dict[str, int]:
 
 
 def weighted(names: Sequence[str], weights: str | None) -> dict[str, int]:
-    """The names with their weights; each is 1 if none are given.
+    """The names with their weights. Each is 1 by default.
 
     Args:
-        names: what is weighted.
+        names: the weighted things.
         weights: whole numbers, separated by commas.
 
     Raises:
@@ -200,7 +200,7 @@ def chosen_task(
     """The task that the options of a command choose.
 
     Raises:
-        UsageError: an unknown name, or a `--set` word that is no `KEY=VALUE`.
+        UsageError: an unknown name, or a `--set` word other than `KEY=VALUE`.
         ParameterError: a parameter with an impossible value.
     """
     from synthbench.tasks.registry import level_parameters, task_class, task_from
@@ -210,7 +210,7 @@ def chosen_task(
 
 
 def choice_option(name: str, *words: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """An option with these values, first its default; the library itself refuses any other."""
+    """An option with these values, first its default. The library itself refuses any other."""
     return click.option(
         name,
         default=words[0],
@@ -225,7 +225,7 @@ set_option = click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help="A parameter of the task."
 )
 level_option = click.option(
-    "--level", metavar="L", help="A named set of parameters, such as easy; see info."
+    "--level", metavar="L", help="A named set of parameters, such as easy. See info."
 )
 variant_option = click.option("--variant", metavar="V", help="Default: the task's first.")
 variants_option = click.option(

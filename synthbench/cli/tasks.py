@@ -100,7 +100,7 @@ def check_task(task: str, variant: str | None, level: str | None, time_limit: fl
     """Check that TASK, yours or ours, does what every task must.
 
     If all checks hold, each prints a line that ends in yes. Otherwise those
-    that fail print a line that ends in no, followed by what is wrong, and the
+    that fail print a line that ends in no, followed by the fault, and the
     exit status is 1.
     """
     from synthbench.text.progress import progress_bar

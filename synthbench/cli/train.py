@@ -43,7 +43,7 @@ study_option = click.option(
     help="main, or another study of the task: an ablation, or another size.",
 )
 dataset_option = click.option(
-    "--dataset", metavar="DIR", help="The dataset to train on; made if it does not exist."
+    "--dataset", metavar="DIR", help="The dataset to train on. Made if it does not exist."
 )
 skip_checks_option = click.option(
     "--skip-checks", is_flag=True, help="Train a layer even if check-layer finds it wrong."
@@ -135,7 +135,7 @@ def train(
     if model is None and layer is None:
         names = ", ".join(one.name for one in study.recipes)
         raise UsageError(
-            f"Missing option '--model' or '--layer'; with recipes for {task}: {names}."
+            f"Missing option '--model' or '--layer'. With recipes for {task}: {names}."
         )
     from synthbench.training.train import summary
     from synthbench.training.train import train as run
@@ -230,7 +230,7 @@ def reproduce(
     quiet: bool,
     **chosen: Any,
 ) -> None:
-    """Train the models of TASK's paper; compare with its figures."""
+    """Train the models of TASK's paper. Compare with its figures."""
     common: dict[str, Any] = {
         "models": models,
         "options": pairs(options, "--option"),
@@ -293,7 +293,7 @@ def _try_suite(
     fixed |= {f"--{name}": value for name, value in taken.items() if value != usual[name]}
     given = [name for name, value in {"TASK": task, **fixed}.items() if value]
     if given:
-        raise UsageError(f"--suite {suite} has settings of its own; leave out {', '.join(given)}.")
+        raise UsageError(f"--suite {suite} has settings of its own. Leave out {', '.join(given)}.")
     with needs("'reproduce'", "PyTorch", "train"):
         from synthbench.training.suite import reproduce_suite
         from synthbench.training.suite.run import read_report
@@ -337,7 +337,7 @@ def _rates(text: str) -> list[float]:
 )
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
 @click.option("--figure", "names", multiple=True, metavar="F", help="Default: all. Repeatable.")
-@click.option("--split", metavar="S", help="Default: the last one, usually the hardest.")
+@click.option("--split", metavar="S", help="Default: the last, usually the hardest.")
 @click.option("--row", type=int, default=0, show_default=True, help="The row to draw maps of.")
 @click.option("--out", metavar="DIR", help="Default: RUN/figures.")
 @click.option("--dataset", metavar="DIR", help="The run's dataset, if it has moved.")
@@ -347,10 +347,10 @@ def figures(runs: Sequence[str], **chosen: Any) -> None:
     from synthbench.training.directory import RunDirectory
 
     for run in runs:
-        RunDirectory(run).command  # noqa: B018  (refuses what is no run, before the slow import)
+        RunDirectory(run).command  # noqa: B018  (refuses other directories, before the slow import)
     with needs("'figures'", "PyTorch", "train"):
         from synthbench.training.figures import draw_figures
 
     drawn = draw_figures(runs, **chosen)
-    lines = [(one.name, str(one.file) if one.file else f"none: {one.reason}") for one in drawn]
+    lines = [(one.name, str(one.file) if one.file else f"not drawn: {one.reason}") for one in drawn]
     show(Table(("figure", "file"), lines))

@@ -203,7 +203,7 @@ def citations(task: Task) -> str:
 
 
 def prose(task: Task) -> str:
-    """The prose of a task's card; of another package's task its `card.md`, or its summary."""
+    """The prose of a task's card. For another package's task its `card.md`, or its summary."""
     for folder in (resources.files("synthbench") / "cards", Path(__file__).parents[2] / "cards"):
         file = folder / f"{task.name}.md"
         if file.is_file():

@@ -35,7 +35,7 @@ def splits_table(task: Task, splits: dict[str, SplitRecord]) -> str:
 
 
 def _buckets(buckets: Mapping[str, int]) -> str:
-    """The rows of each bucket; for many buckets, only their number and sizes."""
+    """The rows of each bucket. For many buckets, only their number and sizes."""
     if len(buckets) <= 16:
         return ", ".join(f"{_plain(bucket)}: {count:,}" for bucket, count in buckets.items())
     least, most = min(buckets.values()), max(buckets.values())
@@ -148,8 +148,8 @@ def held_out_rule(task: Task, splits: Iterable[str], remark: str) -> str:
     code += f"\nsynthbench.is_held_out({_python(task)}, {row})  # {last.evaluation}"
     return f"""\
 A row whose `id` begins with `0` or `1` is held out. Evaluation splits have only such rows. Train \
-splits and streams have none, whatever their seed and parameters. So a model trained on them, with \
-any seed, has not seen a row that it is tested on. {remark}
+splits and streams never have them, whatever their seed and parameters. So a model trained on \
+them, with any seed, has not seen a row that it is tested on. {remark}
 
 ```python
 {code}
@@ -178,7 +178,7 @@ def other_than_defaults(manifest: Manifest, task: Task) -> str:
     ]
     if not changed:
         return ""
-    return f"> This describes the task with its defaults; this dataset has {', '.join(changed)}."
+    return f"> This describes the task with its defaults. This dataset has {', '.join(changed)}."
 
 
 def fold(title: str, text: str) -> str:
@@ -186,13 +186,13 @@ def fold(title: str, text: str) -> str:
     return f"<details>\n<summary>{title}</summary>\n\n{text}\n\n</details>"
 
 
-# Where the rows come from, and what scores on them cannot tell.
+# The origin of the rows, and the limits of scores on them.
 
 
 def provenance(manifest: Manifest, command: str, texts: Iterable[tuple[str, str]]) -> str:
     """The recipe of the dataset, with the parameters and tables that it was made with."""
     said = (
-        f"Made by synthbench {manifest.synthbench}; the same command makes the same rows on every "
+        f"Made by synthbench {manifest.synthbench}. The same command makes the same rows on every "
         "machine. `synthbench verify` checks every label with a second solver, then makes the "
         "dataset again and compares."
     )
@@ -208,7 +208,7 @@ def origin_texts(origins: Sequence[Origin]) -> Iterator[str]:
     """The terms of the datasets that rows are made from, and how to cite them."""
     yield (
         "The images come from these datasets and stay under their licences, which apply to "
-        "whoever passes them on. Everything else is under Apache-2.0."
+        "the distributor. Everything else is under Apache-2.0."
     )
     rows = [(one.title, one.terms, one.url) for one in origins]
     yield Table(("source", "licence", "published at"), rows).markdown()
@@ -222,7 +222,7 @@ def known_limits(manifest: Manifest, tasks: Sequence[Task]) -> str:
         "The rows are made by a program and ask for one skill: a score says little about "
         "language, natural images or other tasks.",
         "Program and seed are public, so a model may have been trained on these very evaluation "
-        "rows. For rows that nobody has seen, generate with a seed that you keep secret. Where "
+        "rows. For unseen rows, generate with a seed that you keep secret. Where "
         "few different rows exist, many rows occur again with every seed.",
     ]
     for task in tasks:

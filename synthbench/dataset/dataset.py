@@ -23,7 +23,7 @@ from synthbench.tasks.row_ids import columns_of
 
 
 class DatasetDirectory:
-    """A dataset on disk, with all its variants; `DatasetDirectory.open` opens one.
+    """A dataset on disk, with all its variants. `DatasetDirectory.open` opens it.
 
     It reads the manifest and streams rows. A `datasets.Dataset` of the rows comes from
     `datasets.load_dataset(DIRECTORY)` or `synthbench.load_dataset`.
@@ -53,11 +53,11 @@ class DatasetDirectory:
 
     @classmethod
     def open(cls, dataset: str | PathLike[str]) -> DatasetDirectory:
-        """Open a directory; only its manifest is read, and nothing is changed.
+        """Open a directory. Only its manifest is read, and nothing is changed.
 
         Raises:
-            DatasetError: there is no dataset, its manifest is newer or cannot be read, or a run is
-                replacing it or was killed while replacing it. A `MissingPathError` if nothing
+            DatasetError: the dataset is missing, its manifest is newer or cannot be read, or a run
+                is replacing it or was killed while replacing it. A `MissingPathError` if nothing
                 exists at the path.
             UsageError: the path is too long, or has a character that no path can have.
         """
@@ -81,7 +81,7 @@ class DatasetDirectory:
         return f"<{manifest.task}, seed {manifest.seed}, in {str(self.path)!r}: {variants}>"
 
     def make_task(self, variant: str | None = None) -> Task:
-        """The task that made one of the variants; default: the first.
+        """The task that made one of the variants. Default: the first.
 
         Raises:
             UsageError: a task, variant or parameter that this version does not know, or a
@@ -107,7 +107,7 @@ class DatasetDirectory:
         data = f"Data {str(self.path)!r}"
         name = given.name if isinstance(given, Task) else given
         if name not in (None, self.manifest.task):
-            raise UsageError(f"{data} is of task {self.manifest.task!r}; expected {name!r}.")
+            raise UsageError(f"{data} is of task {self.manifest.task!r}. Expected {name!r}.")
         if not isinstance(given, Task):
             return self.make_task()
         if isinstance(given, ImageTask):
@@ -120,10 +120,10 @@ class DatasetDirectory:
         return made
 
     def variant(self, name: str | None = None) -> str:
-        """The name of a variant of the dataset, if it exists; default: the first variant.
+        """The name of a variant of the dataset, if it exists. Default: the first variant.
 
         Raises:
-            UsageError: there is no such variant.
+            UsageError: an unknown variant.
         """
         variants = self.manifest.variants
         name = next(iter(variants)) if name is None else name
@@ -134,7 +134,7 @@ class DatasetDirectory:
         """The manifest's record of a split.
 
         Raises:
-            UsageError: there is no such variant or split.
+            UsageError: an unknown variant or split.
         """
         splits = self.manifest.variants[self.variant(variant)]
         check_name(f"split in {self.path}", name, splits)
@@ -152,7 +152,7 @@ class DatasetDirectory:
         Raises:
             DatasetError: a shard is missing, cannot be read or has rows of another form. The split
                 has another number of rows than its manifest says.
-            UsageError: there is no such variant, split or column, `columns` is a single name, or
+            UsageError: an unknown variant, split or column, `columns` is a single name, or
                 the task is unknown.
         """
         if isinstance(columns, str):
@@ -179,7 +179,7 @@ class DatasetDirectory:
     def rows(
         self, variant: str, split: str, columns: Sequence[str] | None = None
     ) -> Iterator[dict[str, Any]]:
-        """The rows of a split in order, as plain Python values; raises as `batches`."""
+        """The rows of a split in order, as plain Python values. Raises as `batches`."""
         for batch in self.batches(variant, split, columns, batch_rows=4_096):
             yield from batch.to_pylist()
 

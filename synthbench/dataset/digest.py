@@ -82,7 +82,7 @@ class _Chunk:
 
     Every leaf of every column has SHA-256s of its own over three things: which values are missing
     (their positions in the chunk, little-endian int64), the lengths of lists and texts
-    (little-endian int64), and the values (little-endian, 0 where one is missing). Of an image, its
+    (little-endian int64), and the values (little-endian, 0 for missing values). Of an image, its
     height, width and pixels are hashed, so that the encoder does not matter.
     """
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from synthbench.errors import DatasetError, SynthbenchError
 
-#: What a file or directory of a dataset may be called: nothing that leads elsewhere.
+#: Allowed names of a dataset's files and directories. They cannot lead elsewhere.
 PLAIN_NAME = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}"
 #: How deep lists and objects may be nested, so that recursive code is safe.
 DEEPEST = 32
@@ -30,7 +30,7 @@ def regular_file(directory: Path, name: str) -> Path:
     """The path of a regular file in a directory.
 
     Args:
-        directory: the directory; it may be a link itself, since the caller has named it.
+        directory: the directory. It may be a link itself, since the caller has named it.
         name: the file's path in it, with slashes.
 
     Raises:
@@ -88,7 +88,7 @@ def read_regular(directory: Path, name: str, most: int) -> bytes:
     path = regular_file(directory, name)
     with reading(path):
         if (size := path.stat().st_size) > most:
-            raise DatasetError(f"{path} has {size:,} bytes; at most {most:,} are read.")
+            raise DatasetError(f"{path} has {size:,} bytes. At most {most:,} are read.")
         return path.read_bytes()
 
 
@@ -138,21 +138,21 @@ NO_ROOM = {
 
 
 def write_json(path: Path, values: Any) -> None:
-    """Write JSON values to a file atomically; raises as `write_text`."""
+    """Write JSON values to a file atomically. Raises as `write_text`."""
     text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
     # Bytes of a path that are not UTF-8 are surrogates in Python, which JSON can escape.
     write_text(path, text.encode("utf-8", "backslashreplace").decode("utf-8"))
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file atomically; raises as `writing`."""
+    """Write a text file atomically. Raises as `writing`."""
     with writing(path) as beside:
         beside.write_text(text, encoding="utf-8")
 
 
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[Path]:
-    """A path beside a file to write to; at the end of the block it takes the file's place.
+    """A path beside a file to write to. At the end of the block it takes the file's place.
 
     Raises:
         SynthbenchError: the file cannot be written.
@@ -189,12 +189,12 @@ def write_failure(path: Path, error: OSError) -> SynthbenchError:
     """The error for a file of a dataset that cannot be written."""
     if error.errno in NO_ROOM:
         return SynthbenchError(
-            f"{NO_ROOM[error.errno]} while writing {path}; finished parts are kept. "
+            f"{NO_ROOM[error.errno]} while writing {path}. Finished parts are kept. "
             "Make room and run the same command to continue."
         )
     # Arrow's own messages are longer than a line.
     reason = os.strerror(error.errno) if error.errno else error
     return SynthbenchError(
-        f"{path} cannot be written: {reason}. Finished parts are kept; "
-        "run the same command to continue."
+        f"{path} cannot be written: {reason}. Finished parts are kept. "
+        "Run the same command to continue."
     )

@@ -15,7 +15,7 @@ from synthbench.tasks.base import Task
 from synthbench.tasks.registry import task_from
 from synthbench.text.lines import one_line, short
 
-#: Version of the manifest's form. Readers refuse newer ones.
+#: Version of the manifest's form. Readers refuse newer versions.
 FORMAT = 1
 MANIFEST = "manifest.json"
 #: The most bytes of a manifest that are read. A manifest of 100 shards has some 30,000.
@@ -76,7 +76,7 @@ class Manifest:
     format: int = FORMAT
 
     def __repr__(self) -> str:
-        """Two lines: what was made, and how many rows; `to_dict` has everything."""
+        """Two lines: the task and the numbers of rows. `to_dict` has everything."""
         first = f"Manifest of {self.task}: seed {self.seed}, made by synthbench {self.synthbench}"
         rows = self._rows()
         if len(rows) == 1:
@@ -130,7 +130,7 @@ class Manifest:
 
     @classmethod
     def from_dict(cls, values: Any, file: str | Path = MANIFEST) -> Manifest:
-        """The manifest from JSON values, which may be anything; errors call them `file`.
+        """The manifest from JSON values, which may be anything. Errors call them `file`.
 
         Raises:
             DatasetError: they do not have the form of a manifest, or have a newer form. The text
@@ -139,7 +139,7 @@ class Manifest:
         found = values.get("format") if isinstance(values, dict) else None
         if isinstance(found, int) and found > FORMAT:
             raise DatasetError(
-                f"{file} has format {found}; this version reads formats up to {FORMAT}. "
+                f"{file} has format {found}. This version reads formats up to {FORMAT}. "
                 "Upgrade synthbench."
             )
         try:
@@ -162,7 +162,7 @@ def shard_file(variant: str, split: str, number: int, count: int) -> str:
 
 
 def merged_tables(tables: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The tables of several variants merged; entries of the same name are equal."""
+    """The tables of several variants merged. Entries of the same name are equal."""
     merged: dict[str, Any] = {}
     for table in tables:
         for name, entry in table.items():
@@ -175,8 +175,8 @@ def read_manifest(path: Path) -> Manifest:
     """The manifest of a dataset directory.
 
     Raises:
-        DatasetError: there is no manifest, it cannot be read, or its form is newer.
-        MissingPathError: there is no such directory.
+        DatasetError: the manifest is missing, it cannot be read, or its form is newer.
+        MissingPathError: the directory does not exist.
     """
     try:
         there = path.is_dir()
@@ -197,7 +197,7 @@ def read_manifest(path: Path) -> Manifest:
     return Manifest.from_dict(values, file)
 
 
-# Checks of what a manifest says. Each raises a ValueError that names the key.
+# Checks of a manifest's values. Each raises a ValueError that names the key.
 
 #: The entries of a manifest, in the order of the file.
 _ENTRIES = "format", "synthbench", "task", "seed", "parameters", "shard_rows", "tables", "variants"
@@ -255,7 +255,7 @@ def _expect(right: bool, given: Any, where: str, expected: str) -> None:
 
 
 def _object(given: Any, where: str, names: Sequence[str] = ()) -> dict[str, Any]:
-    """An object; if `names` are given, with exactly these."""
+    """An object. If `names` are given, with exactly these."""
     _expect(isinstance(given, dict), given, where or "it", "an object")
     values: dict[str, Any] = given
     for name in [*names, *values] if names else ():

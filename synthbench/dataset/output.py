@@ -84,7 +84,7 @@ class OutputDirectory:
             if path == dataset or _is_dataset(path):
                 lies = "is the dataset" if path == target else "lies inside the dataset"
                 raise UsageError(
-                    f"Output {name} {lies} {str(path)!r}; name a directory outside it."
+                    f"Output {name} {lies} {str(path)!r}. Name a directory outside it."
                 )
         check_writable(self.path)
 
@@ -92,7 +92,7 @@ class OutputDirectory:
         """Check that what is here was made by the command that is asked for.
 
         Args:
-            what: what it is, such as `run`.
+            what: the kind of output, such as `run`.
             there: its command as JSON values.
             asked: the command, or as much of it as is known.
 
@@ -125,7 +125,7 @@ class OutputDirectory:
             raise self._unusable(error) from None
         if lock is None:
             raise UsageError(
-                f"Another process is writing {str(self.path)!r}; wait until it has finished."
+                f"Another process is writing {str(self.path)!r}. Wait until it has finished."
             )
         return lock
 
@@ -141,7 +141,7 @@ class OutputDirectory:
 
     @contextlib.contextmanager
     def reading(self, name: str) -> Iterator[Path]:
-        """The path of one of its files; whatever goes wrong in the block is an error that names it.
+        """The path of one of its files. Whatever goes wrong in the block is an error that names it.
 
         Raises:
             DatasetError: the file is missing, or cannot be read.
@@ -150,11 +150,11 @@ class OutputDirectory:
             yield self.path / name
 
     def write_text(self, name: str, text: str) -> None:
-        """Write one of its files; raises as `writing`."""
+        """Write one of its files. Raises as `writing`."""
         files.write_text(self.path / name, text)
 
     def write_json(self, name: str, values: Any) -> None:
-        """Write JSON values to one of its files; raises as `writing`."""
+        """Write JSON values to one of its files. Raises as `writing`."""
         files.write_json(self.path / name, values)
 
     def _unusable(self, error: Exception) -> UsageError:

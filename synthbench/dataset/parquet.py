@@ -72,7 +72,7 @@ def read_batches(
 
     Args:
         path: the file.
-        columns: names of the columns to read; missing ones are skipped; default: all.
+        columns: names of the columns to read; Missing columns are skipped. Default: all.
         batch_rows: rows of a batch, at most.
         groups: numbers of the row groups to read. Default: all.
 

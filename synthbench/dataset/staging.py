@@ -1,7 +1,7 @@
 """A dataset directory is made in a hidden directory beside its final path, then renamed.
 
-Whenever the run is killed, the final name has a whole dataset or none, and the finished parts stay
-in the hidden directory. See `staging_directory` for its layout.
+Whenever the run is killed, the final name has a whole dataset or does not exist, and the finished
+parts stay in the hidden directory. See `staging_directory` for its layout.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _LARGEST_NOTE = 1 << 26
 
 
 def finished(path: Path) -> DatasetDirectory | None:
-    """The finished dataset at a path, None if nothing is there yet; changes nothing.
+    """The finished dataset at a path, None if nothing is there yet. Changes nothing.
 
     Raises:
         UsageError: something else is there.
@@ -61,7 +61,7 @@ def made_before(target: Path, command: dict[str, Any], overwrite: bool) -> Datas
 
     Args:
         target: the dataset directory.
-        command: what is to be made, as `Manifest.command` gives it.
+        command: the request, as `Manifest.command` gives it.
         overwrite: whether to replace a finished dataset, whatever command made it.
 
     Raises:
@@ -87,7 +87,7 @@ class Staging:
 
     Attributes:
         path: the directory that will be the dataset.
-        finished: what an interrupted run noted as finished, in order; JSON values.
+        finished: what an interrupted run noted as finished, in order, as JSON values.
     """
 
     def __init__(self, staging: Path, target: Path, lock: IO[str]) -> None:
@@ -146,7 +146,7 @@ class Staging:
         except OSError as error:
             raise SynthbenchError(
                 f"{self._target} cannot be created: {error.strerror or error}. The complete "
-                f"dataset is in {self.path}; remove what is in the way and "
+                f"dataset is in {self.path}. Remove what is in the way and "
                 "run the same command again."
             ) from error
         finally:
@@ -173,7 +173,7 @@ def _read_note(staging: Path, name: str) -> dict[str, Any] | None:
 
 
 def _read_notes(file: Path) -> list[dict[str, Any]]:
-    """The records that `Staging.note` wrote; lines that a power cut damaged are left out."""
+    """The records that `Staging.note` wrote. Lines that a power cut damaged are left out."""
     try:
         lines = file.read_bytes().splitlines()
     except OSError:
@@ -192,7 +192,7 @@ def open_staging(target: Path, command: dict[str, Any], overwrite: bool) -> Iter
 
     Args:
         target: the final directory.
-        command: what is to be made.
+        command: the request.
         overwrite: whether to replace a finished dataset, or to throw away an interrupted run of
             another command.
 
@@ -235,17 +235,17 @@ def open_staging(target: Path, command: dict[str, Any], overwrite: bool) -> Iter
 
 
 def _at_work(target: Path) -> UsageError:
-    return UsageError(f"Another run is writing {str(target)!r}; wait until it has finished.")
+    return UsageError(f"Another run is writing {str(target)!r}. Wait until it has finished.")
 
 
 def _appeared(target: Path) -> UsageError:
     return UsageError(
-        f"Another program created {str(target)!r} while this run was working; it was not changed."
+        f"Another program created {str(target)!r} while this run was working. It was not changed."
     )
 
 
 def _check_command(staging: Path, command: dict[str, Any], overwrite: bool) -> None:
-    """Keep what an interrupted run of the same command left; otherwise start afresh."""
+    """Keep what an interrupted run of the same command left. Otherwise start afresh."""
     begun = _read_note(staging, staging_directory.COMMAND)
     dataset = staging / staging_directory.DATASET
     if begun == command and dataset.is_dir():
@@ -253,7 +253,7 @@ def _check_command(staging: Path, command: dict[str, Any], overwrite: bool) -> N
     if begun not in (None, command) and not overwrite:
         raise UsageError(
             f"An interrupted run of another command is in {str(staging)!r} "
-            f"({describe_difference(begun, command)}); finish that run, name another "
+            f"({describe_difference(begun, command)}). Finish that run, name another "
             "--out, or discard it with --overwrite."
         )
     staging_directory.clear(staging)

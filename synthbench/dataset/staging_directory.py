@@ -61,7 +61,7 @@ def repair(target: Path) -> bool:
     Only `generate` calls this: readers change nothing.
 
     Returns:
-        Whether no other run is at work on the dataset. If one is, nothing is changed.
+        True if no other run is at work on the dataset. Otherwise nothing is changed.
 
     Raises:
         DatasetError: the dataset cannot be renamed.
@@ -102,7 +102,7 @@ def is_being_replaced(target: Path) -> bool:
 
 
 def restore(staging: Path, target: Path) -> None:
-    """Move a dataset back that was moved aside; for a process that has locked the staging."""
+    """Move a dataset back that was moved aside. For a process that has locked the staging."""
     if (staging / OLD).is_dir() and not target.exists():
         (staging / OLD).rename(target)
 
@@ -121,7 +121,7 @@ def clear(staging: Path) -> None:
 
 
 def remove(staging: Path) -> None:
-    """Remove a staging directory that this process has locked; the lock is removed last."""
+    """Remove a staging directory that this process has locked. The lock is removed last."""
     clear(staging)
     (staging / LOCK).unlink()
     staging.rmdir()

@@ -32,7 +32,7 @@ def is_documents(path: Path) -> bool:
 
 
 def files_of(corpus: Path) -> tuple[list[Path], list[Path]]:
-    """The files with documents in a directory, and the others, sorted; or the one file itself.
+    """The files with documents in a directory, and the others, sorted, or the one file itself.
 
     Raises:
         UsageError: there is no file with documents.
@@ -49,7 +49,7 @@ def files_of(corpus: Path) -> tuple[list[Path], list[Path]]:
 
 
 def blocks(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The content of a file in blocks of whole lines; the last line may lack its end.
+    """The content of a file in blocks of whole lines. The last line may lack its end.
 
     Returns:
         The number of lines before each block, and its bytes; of an empty file one empty block.
@@ -72,7 +72,7 @@ def blocks(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def lines_of(data: bytes) -> list[bytes]:
-    """Lines with their ends; the last one may lack it."""
+    """Lines with their ends. The last one may lack it."""
     *whole, last = data.split(b"\n")
     return [*(line + b"\n" for line in whole), *([last] if last else [])]
 

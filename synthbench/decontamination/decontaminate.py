@@ -59,7 +59,7 @@ class DecontaminationReport:
     least_tokens: dict[str, int] = dataclasses.field(default_factory=dict)
 
     def add(self, part: _Searched) -> Iterator[str]:
-        """Count what was found in a block; gives a line of JSON about each row."""
+        """Count what was found in a block. Gives a line of JSON about each row."""
         self.documents += part.documents
         self.dropped += len(part.found)
         self.bytes += len(part.block.data)
@@ -233,14 +233,14 @@ def _places(corpus: str | PathLike[str], out: str | PathLike[str]) -> tuple[Path
     if not source.exists():
         raise MissingPathError(f"Corpus {str(source)!r} is missing.")
     if source.is_dir() and output.resolve().is_relative_to(source.resolve()):
-        raise UsageError(f"Output {str(output)!r} lies in the corpus; name a path outside it.")
+        raise UsageError(f"Output {str(output)!r} lies in the corpus. Name a path outside it.")
     return source, output
 
 
 def _new_path(what: str, given: str | PathLike[str]) -> Path:
     path = usable_path(what, given)
     if os.path.lexists(path):
-        raise UsageError(f"{what} {str(path)!r} exists already; name a path that does not.")
+        raise UsageError(f"{what} {str(path)!r} exists already. Name a path that does not.")
     return path
 
 

@@ -61,7 +61,7 @@ def text_tasks() -> list[str]:
 
 @functools.lru_cache(maxsize=1)  # each process makes it once
 def search_for(names: tuple[str, ...], min_bits: float | None) -> Search:
-    """The search for these tasks; see `Search`."""
+    """The search for these tasks. See `Search`."""
     return Search(names, min_bits)
 
 

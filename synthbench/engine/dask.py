@@ -52,7 +52,7 @@ def open_cluster(
         tasks: tasks for which the workers must make the same rows as this process.
 
     Raises:
-        SynthbenchError: there is no scheduler at the address, or it has no workers.
+        SynthbenchError: the address lacks a scheduler, or the scheduler lacks workers.
     """
     with contextlib.ExitStack() as stack:
         stack.enter_context(quiet_logs())
@@ -78,7 +78,7 @@ def open_cluster(
 
 @contextlib.contextmanager
 def _no_interrupts() -> Iterator[None]:
-    """Block Control-C; threads and processes that are started in the block never see it."""
+    """Block Control-C. Threads and processes that are started in the block never see it."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
@@ -96,7 +96,7 @@ class _ClusterEngine(Engine):
     Args:
         client: of the cluster.
         threads: how many the workers have.
-        terms: what the workers must have in common with this process.
+        terms: properties that the workers share with this process.
     """
 
     batch = _BATCH
@@ -128,7 +128,7 @@ class _ClusterEngine(Engine):
     def submit_remote(
         self, view: Callable[[T], V], function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
     ) -> Remote[V]:
-        """Ask for `function(*args, **kwargs)`; only `view` of the result is sent here.
+        """Ask for `function(*args, **kwargs)`. Only `view` of the result is sent here.
 
         Raises:
             SynthbenchError: the scheduler is lost.
@@ -139,7 +139,7 @@ class _ClusterEngine(Engine):
         return Remote(asked.made, self._fetch(asked, viewed))
 
     def run_near(self, function: Callable[..., T], /, *args: Any) -> Future[T]:
-        """Ask for `function(*args)`; handles in lists of the arguments are replaced, too."""
+        """Ask for `function(*args)`. Handles in lists of the arguments are replaced, too."""
         return self.submit(function, *args)
 
     def _ask(self, view: Any, function: Callable[..., Any], args: Any, kwargs: Any) -> _Asked:

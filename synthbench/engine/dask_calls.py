@@ -68,7 +68,7 @@ class Made(NamedTuple):
 
     Attributes:
         value: the result.
-        view: what the main process needs of it.
+        view: the part that the main process needs.
         worker: the address of the worker.
     """
 
@@ -83,10 +83,10 @@ def pack(
     """A call as bytes, and the Dask futures among its arguments.
 
     Args:
-        terms: what the worker must have in common with this process.
+        terms: properties that the worker shares with this process.
         view: leaves out parts of the result; None keeps all of it.
         function: gives the result.
-        args: its arguments; futures may be in lists.
+        args: its arguments. Futures may be in lists.
         kwargs: its arguments by name.
     """
     futures: list[Any] = []
@@ -108,7 +108,7 @@ class PackedCall:
     """A call, as bytes that need the packages of its function and of its arguments.
 
     Attributes:
-        terms: what the worker must have in common with the main process.
+        terms: properties that the worker shares with the main process.
         content: view, function and arguments, pickled. Numbers stand for futures.
     """
 
@@ -133,7 +133,7 @@ class PackedCall:
             raise for_another_process(error)  # noqa: B904 - mostly the same error
 
     def run(self, results: Sequence[Any]) -> tuple[Any, Any]:
-        """Make the call in this process; gives the result and its view."""
+        """Make the call in this process. Gives the result and its view."""
 
         class Unpacker(pickle.Unpickler):
             def persistent_load(self, number: Any) -> Any:
@@ -172,7 +172,7 @@ def disagreement(worker: str, what: str, there: str, here: str) -> SynthbenchErr
 
     Args:
         worker: its address.
-        what: what differs.
+        what: the property that differs.
         there: a version or a SHA-256 of the worker.
         here: that of the main process.
     """

@@ -30,7 +30,7 @@ from synthbench.text.progress import note
 PATIENCE = 15.0
 #: Seconds between two looks at a cluster, and for its scheduler to answer.
 _LOOK = 5.0
-#: Seconds until a reason for waiting is told again.
+#: Seconds until a reason for waiting is shown again.
 _AGAIN = 60.0
 #: Dask's reason for cancelling calls when the scheduler is gone.
 _LOST = "scheduler-connection-lost"
@@ -44,8 +44,8 @@ def find_scheduler(address: str) -> int:
         How many threads its workers have.
 
     Raises:
-        UsageError: the address cannot be one.
-        SynthbenchError: there is no scheduler, or it has no workers.
+        UsageError: a malformed address.
+        SynthbenchError: the scheduler is missing, or it lacks workers.
     """
     try:
         scheme, location = parse_address(address)
@@ -74,7 +74,7 @@ async def _find_scheduler(address: str) -> int:
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
-            # `connect` has no time limit for what follows the connection.
+            # `connect` sets a time limit for the connection alone.
             found = await asyncio.wait_for(_identity(address), PATIENCE + 1)
         except Exception as error:  # a server of another kind can cause any
             raise _unreachable(address, error) from None
@@ -109,31 +109,31 @@ def _unreachable(address: str, error: Exception) -> SynthbenchError:
     scheme = address.partition("://")[0] if "://" in address else "tcp"
     text = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
     if isinstance(error, TimeoutError):
-        reason = f"what is there did not answer as one within {PATIENCE:.0f} seconds"
+        reason = f"no scheduler responded within {PATIENCE:.0f} seconds"
     elif text.startswith("Timed out trying to connect"):
         cause = str(error.__cause__ or "")
         reason = f"no connection within {PATIENCE:.0f} seconds" + (f" ({cause})" if cause else "")
     elif scheme == "tls":
-        reason = "tls needs certificates; name them in Dask's configuration, distributed.comm.tls"
+        reason = "tls needs certificates. Name them in Dask's configuration, distributed.comm.tls"
     elif scheme != "tcp":
-        reason = f"Dask cannot use {scheme} here; start the scheduler with tcp://"
+        reason = f"Dask cannot use {scheme} here. Start the scheduler with tcp://"
     elif isinstance(error, OSError):
-        reason = "the connection was closed; a scheduler with TLS has an address with tls://"
+        reason = "the connection was closed. A scheduler with TLS has an address with tls://"
     else:
-        reason = "what answers there is no Dask scheduler"
+        reason = "the server there is not a Dask scheduler"
     return SynthbenchError(f"No Dask scheduler at {address!r}: {reason}.")
 
 
 def _no_workers(address: str) -> SynthbenchError:
     return SynthbenchError(
-        f"The Dask scheduler at {address} has no workers; start some with "
+        f"The Dask scheduler at {address} has no workers. Start some with "
         f"`dask worker {address}`, and {_RUN_AGAIN}."
     )
 
 
 @contextlib.contextmanager
 def quiet_logs() -> Iterator[None]:
-    """Silence Dask's logs in this process, except for debugging: what matters becomes an error."""
+    """Silence Dask's logs in this process. Its important messages become errors."""
     names = [one for one in logging.root.manager.loggerDict if one.startswith("distributed")]
     before = {one: logging.getLogger(one).level for one in names}
     if os.environ.get("SYNTHBENCH_DEBUG") == "1":
@@ -148,7 +148,7 @@ def quiet_logs() -> Iterator[None]:
 
 
 class Watch:
-    """Waits for results of a cluster, says what a long wait is for, and ends a hopeless one.
+    """Waits for results of a cluster, explains a long wait, and ends a hopeless wait.
 
     Its coroutines run on the event loop of the client.
 
@@ -164,7 +164,7 @@ class Watch:
         self._told, self._told_at = "", 0.0
         # By worker, when the scheduler last heard of it, and since when we know of nothing later.
         self._beats: dict[str, tuple[float, float]] = {}
-        self._without_workers = 0  # how many looks in sequence found none
+        self._without_workers = 0  # how many looks in sequence found no workers
         loop = client.loop.asyncio_loop
         self._hopeless: asyncio.Future[SynthbenchError] = loop.create_future()
 

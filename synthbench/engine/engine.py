@@ -72,7 +72,7 @@ class Engine:
             self._threads.shutdown(wait=True, cancel_futures=True)
 
     def submit(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Ask for `function(*args, **kwargs)`; without an executor it is called here and now."""
+        """Ask for `function(*args, **kwargs)`. Without an executor it is called here and now."""
         return _submit(self._executor, function, *args, **kwargs)
 
     def submit_remote(
@@ -91,11 +91,11 @@ class Engine:
         return Remote(asked, cast("Future[V]", asked))
 
     def run_near(self, function: Callable[..., T], /, *args: Any) -> Future[T]:
-        """Ask for `function(*args)` where the remote results are; these replace their handles."""
+        """Ask for `function(*args)` where the remote results are. These replace their handles."""
         return _submit(self._threads, function, *_fetched(list(args)))
 
     def in_order(self, function: Callable[..., T], calls: Iterable[A]) -> Iterator[tuple[A, T]]:
-        """The arguments and the result of each call, in order; a few are asked for ahead."""
+        """The arguments and the result of each call, in order. A few are asked for ahead."""
         ahead: collections.deque[tuple[A, Future[T]]] = collections.deque()
         for arguments in calls:
             ahead.append((arguments, self.submit(function, *arguments)))
@@ -131,7 +131,7 @@ def usable_cores() -> int:
 
 
 def default_workers() -> int:
-    """Number of workers to start if the caller gives none."""
+    """Number of workers to start by default."""
     return 1 if _is_daemonic() else min(usable_cores(), MAX_WORKERS)
 
 
@@ -144,13 +144,13 @@ def check_engine(name: str, workers: int | None, scheduler: str | None) -> None:
     check_name("engine", name, ENGINES)
     check_workers(workers)
     if scheduler is not None and name != "dask":
-        raise UsageError("A scheduler address needs engine 'dask'; add --engine dask.")
+        raise UsageError("A scheduler address needs engine 'dask'. Add --engine dask.")
     if name == "dask" and scheduler is None and _is_daemonic():
-        raise UsageError(f"Engine 'dask': {_NO_CHILDREN}; give the address of a scheduler.")
+        raise UsageError(f"Engine 'dask': {_NO_CHILDREN}. Give the address of a scheduler.")
 
 
 def check_workers(workers: int | None) -> int:
-    """A number of workers that is allowed in this process; for None, `default_workers`.
+    """A number of workers that is allowed in this process. For None, `default_workers`.
 
     Raises:
         UsageError: it is not a whole number from 1 to `MAX_WORKERS`, or more than 1 in a daemonic
@@ -160,7 +160,7 @@ def check_workers(workers: int | None) -> int:
         return default_workers()
     count = check_whole_number("Workers", workers, least=1, most=MAX_WORKERS)
     if count > 1 and _is_daemonic():
-        raise UsageError(f"Workers {count}: {_NO_CHILDREN}; allowed is 1.")
+        raise UsageError(f"Workers {count}: {_NO_CHILDREN}. Allowed is 1.")
     return count
 
 

@@ -20,10 +20,10 @@ def open_engine(
     tasks: Sequence[Task] = (),
     patience: float = 0,
 ) -> Iterator[Engine]:
-    """An engine for the length of a `with` block; callers check the options with `check_engine`.
+    """An engine for the length of a `with` block. Callers check the options with `check_engine`.
 
     Args:
-        name: `local` (worker processes; with one worker, this process) or `dask`.
+        name: `local` (worker processes, or this process for one worker) or `dask`.
         workers: how many, at most `MAX_WORKERS`. Default: the usable cores, in a daemonic process
             1. A running Dask cluster keeps its own number.
         scheduler: address of a running Dask scheduler. Without it a local cluster is started.

@@ -30,7 +30,7 @@ class Interrupted(KeyboardInterrupt):
 
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:
-    """Let Control-C or SIGTERM stop the block cleanly; a second one kills the process.
+    """Let Control-C or SIGTERM stop the block cleanly. A second one kills the process.
 
     Raises:
         Interrupted: Control-C or SIGTERM came.

@@ -17,7 +17,7 @@ from synthbench.tasks.base import Task
 def source_packages(tasks: Iterable[Task]) -> list[str]:
     """The packages whose code makes the rows of tasks: synthbench, and those of other authors.
 
-    A class of `__main__` is in none of them: it travels to other processes with its code.
+    A class of `__main__` is not part of them: it travels to other processes with its code.
     """
     modules = {owner.__module__ for task in tasks for owner in type(task).__mro__}
     found = {_outermost_package(module) for module in modules if not _travels_or_is_python(module)}
@@ -32,7 +32,7 @@ def source_digest(package: str) -> str:
     has loaded. Line ends do not count.
 
     Raises:
-        ImportError: there is no such package.
+        ImportError: the package is missing.
     """
     module = importlib.import_module(package)
     digest = hashlib.sha256()
@@ -63,7 +63,7 @@ def _travels_or_is_python(module: str) -> bool:
 
 
 def _outermost_package(module: str) -> str:
-    """The first of `a`, `a.b`, `a.b.c` that has a file: a namespace package has none."""
+    """The first of `a`, `a.b`, `a.b.c` that has a file: a namespace package lacks a file."""
     parts = module.split(".")
     for length in range(1, len(parts)):
         name = ".".join(parts[:length])

@@ -40,7 +40,7 @@ _SHOWN_FILES = 3
 
 
 class WorkerPool(Executor):
-    """Runs pure functions in worker processes; use it in a `with` block.
+    """Runs pure functions in worker processes. Use it in a `with` block.
 
     The workers belong to the process that started them. Its forks can neither use nor end them.
 
@@ -84,7 +84,7 @@ class WorkerPool(Executor):
         return self._threads.submit(self._run, function, args, kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = True) -> None:
-        """Kill all workers; unfinished work is dropped."""
+        """Kill all workers. Unfinished work is dropped."""
         _open_pools.discard(self)
         if self._inherited:
             return
@@ -112,7 +112,7 @@ class WorkerPool(Executor):
         if self._left < len(self._workers) and exception[0] is None:
             note(
                 f"{len(self._workers) - self._left} of {len(self._workers)} worker processes ended "
-                "abruptly, perhaps for lack of memory; the others did their work."
+                "abruptly, perhaps for lack of memory. The others did their work."
             )
         if self._patience and isinstance(exception[1], KeyboardInterrupt) and not self._inherited:
             self._let_workers_save()
@@ -193,7 +193,7 @@ class _Worker:
         its_end.close()  # so that the pipe closes when the worker ends
 
     def ask(self, request: bytes) -> bytes:
-        """The answer to a request; raises EOFError or OSError if the worker has died."""
+        """The answer to a request. Raises EOFError or OSError if the worker has died."""
         self.pipe.send_bytes(request)
         return self.pipe.recv_bytes()
 

@@ -113,7 +113,7 @@ def _predicted_splits(source: RowSource, given: Predictions) -> list[str]:
         return names
     if given.by_id is None:
         raise UsageError(
-            "Predictions in order belong to a single split; name it, or give predictions by id. "
+            "Predictions in order belong to a single split. Name it, or give predictions by id. "
             f"Splits: {', '.join(names)}."
         )
     predicted = []
@@ -216,7 +216,7 @@ class _Judgement:
         return self._given.by_id is not None and self._unknown == set(self._given.by_id)
 
     def _scored_columns(self, columns: Sequence[str]) -> list[str]:
-        """The columns that answers are judged by; if the task does not name them, all."""
+        """The columns that answers are judged by. If the task does not name them, all."""
         task = self._task
         if missing := [name for name in task.scored_columns if name not in columns]:
             raise no_column(task, missing[0])
@@ -266,7 +266,7 @@ class _Judgement:
         return answer
 
     def report(self, left_out: Sequence[str]) -> Report:
-        """The report on everything that was judged; raises as `Unreadable.check`."""
+        """The report on everything that was judged. Raises as `Unreadable.check`."""
         task, values = self._task, np.array(self._metrics, np.float64)
         answered, asked = np.array(self._answered, np.bool_), np.array(self._asked, np.bool_)
         self._unreadable.check(int(answered.sum()), self._given.shape)

@@ -87,7 +87,7 @@ def _reader(column: Column, checked: bool) -> Reader:
 def score_answer(
     task: str | Task, row: Mapping[str, Any], answer: str | None, *, truncated: bool = False
 ) -> float:
-    r"""Score a reply; usable as a reward for reinforcement learning.
+    r"""Score a reply. Usable as a reward for reinforcement learning.
 
     Args:
         task: the task, or its name for the task with its defaults.

@@ -104,7 +104,7 @@ def _box(text: str, small: str, place: int) -> tuple[Mark | None, int]:
 
 
 def _hashes(text: str, small: str, place: int) -> tuple[Mark | None, int]:
-    """`#### 7`, at the beginning of a line; a heading if no answer follows."""
+    """`#### 7`, at the beginning of a line. A heading if no answer follows."""
     before = small[max(0, place - 20) : place].rpartition("\n")[2]
     is_mark = not before.strip(" \t>*") and small[place + 4 : place + 5] != "#"
     return Mark(text[place + 4 :], enclosed=False, settles=False) if is_mark else None, place

@@ -63,7 +63,7 @@ class ChosenColumns(NamedTuple):
 
     Attributes:
         answers: the predictions.
-        ids: the ids; without them predictions are in the order of rows.
+        ids: the ids. Without them predictions are in the order of rows.
         split: the splits.
         positions: without ids, the numbers of the rows.
         reasons: the finish reasons of a model's replies. Predictions beside them are read as
@@ -107,7 +107,7 @@ def choose_columns(
         raise origin.error(f": no {PREDICTION!r}; {_expected(names)}", number)
     if len(answers) > 1:
         both = " and ".join(map(repr, answers))
-        raise origin.error(f": both {both}; name one of them {PREDICTION!r}.", number)
+        raise origin.error(f": both {both}. Name one of them {PREDICTION!r}.", number)
     has_ids = ID in names
     if not has_ids and (like := [one for one in names if _LIKE_ID.fullmatch(str(one))]):
         text = f": no {ID!r}, but {like[0]!r}: name the column of ids {ID!r}, or leave it out."
@@ -175,7 +175,7 @@ def collect(entries: Iterable[Entry], split: str | None, origin: PredictionSourc
         return Predictions(in_order=in_order)
     if not by_id:
         named = one_line(", ".join(sorted(others)))
-        text = f" has no predictions for split {split!r}; it has some for: {named}."
+        text = f" has no predictions for split {split!r}. It has some for: {named}."
         raise origin.error(text if others else EMPTY)
     return Predictions(by_id=by_id, repeated=tuple(repeated))
 

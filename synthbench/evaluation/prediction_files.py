@@ -67,7 +67,7 @@ _Lines = Iterator[tuple[int, bytes]]
 
 
 def open_file(path: Path) -> tuple[PredictionSource, Any]:
-    """Open a file of predictions; its extension tells its form.
+    """Open a file of predictions. Its extension tells its form.
 
     Args:
         path: a `.jsonl`, `.json`, `.csv`, `.tsv`, `.txt`, `.parquet`, `.npy`, `.npz`, `.pt` or
@@ -112,7 +112,7 @@ def _check_regular(path: Path) -> None:
 
 
 def _lines(path: Path, origin: PredictionSource, longest: int) -> _Lines:
-    """The lines, without a byte order mark; a longer line is an error."""
+    """The lines, without a byte order mark. A longer line is an error."""
     try:
         with path.open("rb") as file:
             for number in itertools.count(1):
@@ -155,7 +155,7 @@ def _json(lines: _Lines, origin: PredictionSource) -> Any:
 
 
 def _separated(delimiter: str) -> Callable[[_Lines, PredictionSource], Any]:
-    """A reader of tables as text; every cell is text."""
+    """A reader of tables as text. Every cell is text."""
 
     def read(lines: _Lines, origin: PredictionSource) -> Any:
         # The limit is the process's: answers may be long, and a larger limit does no harm.
@@ -229,7 +229,7 @@ def _text(lines: _Lines, origin: PredictionSource) -> Any:
 
 
 def _array(path: Path) -> Any:
-    """The array of a `.npy` file or a `.npz` file; a dict where a `.npz` file has several.
+    """The array of a `.npy` file or a `.npz` file. A dict where a `.npz` file has several.
 
     Raises:
         DatasetError: it cannot be read, or holds Python objects, which could run code.

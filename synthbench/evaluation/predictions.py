@@ -133,7 +133,7 @@ def _is_dataset(given: Any) -> bool:
 def _record_entries(
     records: Iterable[tuple[int, Any]], origin: PredictionSource
 ) -> Iterator[Entry]:
-    """The entries of numbered dicts; a harness's log is read as such."""
+    """The entries of numbered dicts. A harness's log is read as such."""
     for number, record in read_logs(records):
         if not isinstance(record, dict):
             expected = f"expected an object with {ID!r} and {PREDICTION!r}"
@@ -210,7 +210,7 @@ def _from_mapping(given: Mapping[Any, Any], wanted: _Wanted) -> Predictions:
 
 
 def _from_columns(given: Mapping[Any, Any], wanted: _Wanted) -> Predictions:
-    """A dict of columns, each a sequence or an array; the predictions may be scores."""
+    """A dict of columns, each a sequence or an array. The predictions may be scores."""
     origin, columns = wanted.origin_of(given), {}
     names = choose_columns(list(given), origin)
     for name in names.names[::-1]:
@@ -247,7 +247,7 @@ def _from_index(given: Any, series: Any, wanted: _Wanted) -> Predictions:
 
 
 def _cells(series: Any) -> list[Any]:
-    """The values of a pandas Series; what pandas calls missing is None."""
+    """The values of a pandas Series. What pandas calls missing is None."""
     pandas = sys.modules["pandas"]
     return [None if cell is pandas.NA else cell for cell in series.tolist()]
 

@@ -21,7 +21,7 @@ _MOST_PLACES = 20
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Report(Score):
-    """Scores of predictions, over all evaluated rows and over groups of rows; prints as a table.
+    """Scores of predictions, over all evaluated rows and over groups of rows. Prints as a table.
 
     Attributes:
         rows, asked, metrics, intervals: the score of all evaluated rows, as in `Score`.

@@ -19,7 +19,7 @@ def extra_tokens(task: Task, row: Mapping[str, Any], answer: Any) -> int:
 
 
 def _label_tokens(task: Task, row: Mapping[str, Any]) -> list[str]:
-    """The tokens of a row's label; none if it is not a sequence."""
+    """The tokens of a row's label. None if it is not a sequence."""
     label, vocabulary = row.get(LABEL), task.answer.vocabulary
     if label is not None and not isinstance(label, str):
         label = task.answer.read(label, None)

@@ -128,7 +128,7 @@ def open_rows(data: Any, task: str | Task | None, split: str | None) -> RowSourc
         return _in_directory(os.fspath(data), task, split)
     if task is None:
         raise UsageError(
-            f"Rows of type {type(data).__name__} do not name their task; give it after the "
+            f"Rows of type {type(data).__name__} do not name their task. Give it after the "
             "predictions."
         )
     return _in_memory(data, as_task(task), split)
@@ -255,7 +255,7 @@ def _check_rows(split: str, rows: Any) -> None:
             "datasets.Dataset or a sequence of dicts."
         )
     if not hasattr(rows, "__len__"):
-        raise UsageError(f"Rows of split {split!r} are streamed; give them as list(...).")
+        raise UsageError(f"Rows of split {split!r} are streamed. Give them as list(...).")
     if not len(rows):
         raise UsageError(f"Split {split!r} has no rows.")
     if not _is_table(rows) and not isinstance(rows[0], Mapping):

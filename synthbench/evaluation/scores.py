@@ -47,14 +47,14 @@ class Score:
 
     @property
     def accuracy(self) -> float:
-        """The task's first metric; an AttributeError if that is not an accuracy."""
+        """The task's first metric. An AttributeError if that is not an accuracy."""
         name = next(iter(self.metrics))
         if name.endswith(("accuracy", "exact_match")):
             return self.metrics[name]
         raise AttributeError(f"no accuracy, as the task measures {', '.join(self.metrics)}")
 
     def to_dict(self) -> dict[str, Any]:
-        """The score as JSON values; a mean that is not finite is None."""
+        """The score as JSON values. A mean that is not finite is None."""
         values: dict[str, Any] = {"rows": self.rows, "asked": self.asked}
         for name, mean in self.metrics.items():
             values[name] = mean if math.isfinite(mean) else None

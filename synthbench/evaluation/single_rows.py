@@ -23,7 +23,7 @@ def score(
     row: Mapping[str, Any],
     answer: Any,
 ) -> float:
-    """The score of one answer; an answer that cannot be read is wrong.
+    """The score of one answer. An answer that cannot be read is wrong.
 
     Args:
         task: the task, or its name for the task with its defaults.
@@ -120,7 +120,7 @@ def is_held_out(
     `chomsky`).
 
     Args:
-        task: the task; or its name, for the task with its defaults in the first of its variants
+        task: the task, or its name, for the task with its defaults in the first of its variants
             that can have the row.
         text_or_row: a row's text (or grid, or numbers), or the whole row as a mapping, whose `id`
             is ignored. Tokens of a text may be separated by any white space.

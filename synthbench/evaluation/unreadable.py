@@ -106,7 +106,7 @@ class Unreadable:
             expected = self._task.answer.expected
             if self._task.labels is not None:
                 expected += ". Scores are given as one floating array (rows, classes)"
-            raise UsageError(f"No prediction is an answer: got {got}; expected {expected}.")
+            raise UsageError(f"No prediction is an answer: got {got}. Expected {expected}.")
         if shape is not None and np.isfinite(np.asarray(prediction, np.float64)).all():
             text = f"Predictions: an array {shape}, but none of its rows is an answer"
             raise UsageError(f"{text}; expected {self._task.answer.expected}.")

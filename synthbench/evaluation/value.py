@@ -243,7 +243,7 @@ def _sequence(
 def _tokens(
     known: frozenset[str], signs: dict[int, str], label: tuple[int, set[int], str], line: str
 ) -> list[str]:
-    """The tokens of a line; none if it has anything else at a position that is asked."""
+    """The tokens of a line. None if it has anything else at a position that is asked."""
     length, unasked, ignored = label
     for text in dict.fromkeys((line, _BULLET.sub("", line))):
         piece = re.sub(r"[-=]{1,9}>", " ", plain(text)).strip(" .!:\t")
@@ -262,7 +262,7 @@ def _tokens(
 
 
 def _numbers(nested: bool, text: str, mode: str) -> Any:
-    """Numbers in lists as JSON or NumPy writes them, or in lines; with `nested` lists of them."""
+    """Numbers in lists as JSON or NumPy writes them, or in lines. With `nested` lists of them."""
     text = text.rstrip().rpartition("\n\n")[2] if mode == ALONE else text
     lines = [line for line in plain(text).splitlines() if line.strip(" \t|:-*_`$")]
     lines = [line for line in lines if not _MARKUP.fullmatch(line)]
@@ -289,7 +289,7 @@ def _numbers(nested: bool, text: str, mode: str) -> Any:
 
 
 def _row(line: str) -> list[float]:
-    """The numbers of a line; none if it contains anything else."""
+    """The numbers of a line. None if it contains anything else."""
     words = re.sub(r"[|,;()]", " ", line.strip(_EDGES + ".")).split()
     try:
         return [*map(float, words)]

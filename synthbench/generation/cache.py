@@ -1,10 +1,10 @@
 """The cache of `load_dataset`: made on first use, checked in every process, mended if damaged.
 
-    CACHE/listops-0f4c.../         a dataset directory; its name holds a hash of the request
+    CACHE/listops-0f4c.../         a dataset directory, whose name holds a hash of the request
     CACHE/listops-0f4c....sha256   the sums of its files, in the form of `sha256sum`
-    CACHE/listops-0f4c....lock     held by the process that makes it; others wait
-    CACHE/arrow-93ab.../           a split's rows as an Arrow file, which `datasets` memory-maps;
-                                   the file is named by its own SHA-256
+    CACHE/listops-0f4c....lock     held by the process that makes it, while others wait
+    CACHE/arrow-93ab.../           a split's rows as an Arrow file, which `datasets` memory-maps.
+                                   The file is named by its own SHA-256
 
 CACHE is the directory that `SYNTHBENCH_CACHE` names, else `synthbench/datasets` in the user's
 cache. A process hashes a file when it first uses it. Later it only looks whether size and time are
@@ -114,7 +114,7 @@ def _row_sources(request: Request, task: Task) -> dict[str, Any]:
 
 
 def _main_source(task: Task) -> str | None:
-    """The text of the program that defines a task, None if it has no file."""
+    """The text of the program that defines a task, None if it lacks a file."""
     try:
         return inspect.getsource(sys.modules[type(task).__module__])
     except (OSError, TypeError):
@@ -122,7 +122,7 @@ def _main_source(task: Task) -> str | None:
 
 
 def _make(request: Request, target: Path) -> None:
-    """Make a dataset and note the sums of its files; nothing is at its path."""
+    """Make a dataset and note the sums of its files. Nothing is at its path."""
     staging = staging_of(target)
     resumed = os.path.lexists(staging)
     try:
@@ -150,7 +150,7 @@ def _damage(target: Path) -> str | None:
     sums = _sums_file(target)
     try:
         if not sums.is_file():  # reading a pipe would wait
-            return f"{sums.name} is no file"
+            return f"{sums.name} is not a file"
         noted, found = sums.read_bytes(), _sums(target)
     except OSError as error:
         return f"{error.filename}: {error.strerror}"
@@ -192,7 +192,7 @@ def discard(path: Path, damage: str | None = None) -> None:
 
     Args:
         path: the path.
-        damage: what is wrong with it, for a line on standard error; None says nothing.
+        damage: the fault, for a line on standard error. None says nothing.
 
     Raises:
         SynthbenchError: it cannot be removed.
@@ -200,7 +200,7 @@ def discard(path: Path, damage: str | None = None) -> None:
     if not os.path.lexists(path):
         return
     if damage is not None:
-        line = one_line(f"{path} in the cache is damaged ({damage}); it is made again.")
+        line = one_line(f"{path} in the cache is damaged ({damage}). It is made again.")
         print(line, file=sys.stderr)
     try:
         shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
@@ -213,14 +213,14 @@ def discard(path: Path, damage: str | None = None) -> None:
 
 @contextlib.contextmanager
 def locked(target: Path) -> Iterator[None]:
-    """Hold the lock of a path in the cache; waits for the process that holds it.
+    """Hold the lock of a path in the cache. Waits for the process that holds it.
 
     Raises:
         SynthbenchError: there can be no lock, for example because the disk is full.
     """
     file = target.with_name(f"{target.name}.lock")
     if not file.is_file() or file.is_symlink():
-        discard(file, "it is no file")
+        discard(file, "it is not a file")
     try:
         lock = filelock.FileLock(file).acquire()
     except OSError as error:
@@ -239,7 +239,7 @@ def cache_directory() -> Path:
     """The cache, which need not exist.
 
     Raises:
-        UsageError: it has no path that can be used.
+        UsageError: its path cannot be used.
     """
     chosen = os.environ.get(CACHE_VARIABLE)
     cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "synthbench", "datasets")
@@ -249,7 +249,7 @@ def cache_directory() -> Path:
     except (OSError, RuntimeError, UnicodeError) as error:
         why = "its name is not UTF-8" if isinstance(error, UnicodeError) else error
         raise UsageError(
-            f"Cache {str(chosen or cache)!r} cannot be used ({why}); set {CACHE_VARIABLE} to the "
+            f"Cache {str(chosen or cache)!r} cannot be used ({why}). Set {CACHE_VARIABLE} to the "
             "absolute path of another directory."
         ) from None
     return directory
@@ -257,7 +257,7 @@ def cache_directory() -> Path:
 
 @functools.cache
 def writable(directory: Path) -> Path:
-    """The directory; if it cannot be written, a temporary directory for this process."""
+    """The directory. If it cannot be written, a temporary directory for this process."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=directory).close()
@@ -265,7 +265,7 @@ def writable(directory: Path) -> Path:
         other = Path(tempfile.mkdtemp(prefix="synthbench-"))
         atexit.register(shutil.rmtree, other, ignore_errors=True)
         print(
-            f"The cache {directory} cannot be written ({error.strerror or error}); datasets of "
+            f"The cache {directory} cannot be written ({error.strerror or error}). Datasets of "
             f"this process go to {other}. Set {CACHE_VARIABLE} to a directory that can be written.",
             file=sys.stderr,
         )

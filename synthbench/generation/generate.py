@@ -49,13 +49,13 @@ def generate(
     Args:
         task: the task, or its name for the task with its defaults. For a dataset of several
             variants, the task in each of them.
-        out: the directory; default: a directory with the task's name in the working directory.
+        out: the directory. Default: a directory with the task's name in the working directory.
         preset: "paper" for the papers' split sizes, or "small" for 1/100 of them, at least 100 rows
             a split.
         rows: number of rows by split, where it differs from the preset.
         shard_rows: rows of a Parquet file, rounded up to a multiple of 8,192.
         workers: how many processes make blocks, at most 256. Default: the usable cores, or 1 in a
-            daemonic process. At most one is started for each block that can be made in parallel.
+            daemonic process. No more are started than blocks that can be made in parallel.
         engine: "local" or "dask".
         scheduler: address of a running Dask scheduler.
         overwrite: replace a finished dataset, or an interrupted run with other options.
@@ -101,7 +101,7 @@ class Outcome:
 
 
 def run(request: Request) -> Outcome:
-    """Make the dataset directory that a request asks for; see `generate`."""
+    """Make the dataset directory that a request asks for. See `generate`."""
     plan = plan_dataset(request)
     command, target = plan.command(), request.target
     if (there := made_before(target, command, request.overwrite)) is not None:
@@ -165,14 +165,14 @@ def _make_split(
 def _say_lacking(
     task: Task, split: Split, asked: Mapping[int, int], found: Mapping[int, int]
 ) -> None:
-    """Say on standard error which buckets have fewer rows than planned; the others have more."""
+    """Say on standard error which buckets have fewer rows than planned. The others have more."""
     lacking = [bucket for bucket, rows in asked.items() if found.get(bucket, 0) < rows]
     if lacking:
         named = (f"{task.bucket_label(b)} ({found[b]:,} of {asked[b]:,})" for b in lacking[:5])
         more = f" and {len(lacking) - 5} more" if len(lacking) > 5 else ""
         line = (
             f"{task.name}, {task.variant}/{split.name}: rows of {task.bucket_name} "
-            f"{', '.join(named)}{more} are too rare to be found; the others got theirs."
+            f"{', '.join(named)}{more} are too rare to be found. The others got theirs."
         )
         print(one_line(line), file=sys.stderr)
 

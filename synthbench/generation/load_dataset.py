@@ -49,7 +49,7 @@ def load_dataset(
     """The dataset of a task, made on first use and opened from a cache afterwards.
 
     The same call gives the same rows on every machine, and nothing is downloaded. The cache
-    directory is the one that `SYNTHBENCH_CACHE` names, else `synthbench/datasets` in the user's
+    directory is `SYNTHBENCH_CACHE`, else `synthbench/datasets` in the user's
     cache. If it cannot be written, the dataset goes to a temporary directory, and a line on
     standard error says so. A file of the cache that was damaged is made again, which a line on
     standard error says, too.
@@ -105,7 +105,7 @@ def open_with_datasets(
     name, and never looks whether they are damaged.
 
     Raises:
-        UsageError: there is no such split.
+        UsageError: an unknown split.
         DatasetError: a shard is missing or damaged.
         SynthbenchError: the Arrow file cannot be written.
     """
@@ -130,14 +130,14 @@ def _arrow_file(dataset: DatasetDirectory, record: SplitRecord) -> Path:
     folder = writable(cache) / name
     with locked(folder):
         if (file := _sound_file(folder)) is None:
-            discard(folder, "it has no file with the sum that is its name")
+            discard(folder, "no file in it has the sum that is its name")
             check_whole(dataset)
             file = _write_arrow(dataset, record, folder)
     return file
 
 
 def _sound_file(folder: Path) -> Path | None:
-    """The Arrow file whose name is its sum; others are what users of `datasets` have derived."""
+    """The Arrow file whose name is its sum. Others are what users of `datasets` have derived."""
     with contextlib.suppress(OSError):
         for file in folder.iterdir():
             ours = re.fullmatch(r"[0-9a-f]{64}\.arrow", file.name) and file.is_file()

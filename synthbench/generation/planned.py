@@ -131,7 +131,7 @@ class PlannedDataset:
         return splits[split].rows if split in splits else 0
 
     def few_rows(self, task: Task) -> pa.Table:
-        """A few rows of the hardest evaluation split, the last; newly drawn ones have no ids.
+        """A few rows of the hardest evaluation split, the last. Newly drawn rows come without ids.
 
         Raises:
             DatasetError: the rows cannot be read.
@@ -150,7 +150,7 @@ class PlannedDataset:
     def make(
         self, *, workers: int, overwrite: bool = False, progress: bool = True
     ) -> DatasetDirectory:
-        """The dataset, made if it is not there; arguments and errors are those of `generate`."""
+        """The dataset, made if it is not there. Arguments and errors are those of `generate`."""
         if self._there is None:
             generate(
                 self.tasks,

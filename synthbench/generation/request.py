@@ -132,13 +132,13 @@ def _check_size(task: Task, plan: Plan) -> None:
             disk = _gigabytes(rows * _LEAST_ROW_BYTES)
             raise ParameterError(
                 f"Split {split} of {task.name}: {rows:,} rows would take more than "
-                f"{disk} on disk and {_gigabytes(needed)} of memory; this machine has "
+                f"{disk} on disk and {_gigabytes(needed)} of memory. This machine has "
                 f"{_gigabytes(memory)} of memory. Allowed are 1 to {most:,} rows."
             )
 
 
 def _memory_bytes() -> int | None:
-    """The memory of this machine in bytes; None where the system does not tell."""
+    """The memory of this machine in bytes; None where it is unknown."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):  # Windows, or an unknown name

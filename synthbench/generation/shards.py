@@ -90,7 +90,7 @@ def shard_of_blocks(
 
 
 def rechunk(several: Iterable[S], size: int) -> Iterator[list[S]]:
-    """The same rows, `size` at a time; the last have the remainder."""
+    """The same rows, `size` at a time. The last have the remainder."""
     waiting: list[S] = []
     count = 0
     for rows in several:

@@ -103,7 +103,7 @@ class AskReport:
         whole = [all(one in replies for one in each) for each in places]
         complete = [row for row, has_all in zip(rows, whole, strict=True) if has_all]
         if not complete:
-            raise SynthbenchError("No row has all its replies; the same call asks for the others.")
+            raise SynthbenchError("No row has all its replies. The same call asks for the others.")
         used = [replies[one] for each in places for one in each if one in replies]
         texts = {
             (row["id"], sample): replies[row["id"], sample].running_text

@@ -79,7 +79,7 @@ def ask(
             own: 31 bits of the SHA-256 of the seed, the row's id and the number of the sample.
         out: a directory where replies are kept, each as it comes. The same call with it continues
             where it stopped, and may ask for more rows or samples. Default: they are not kept.
-        api_key: the key; default: the environment variable OPENAI_API_KEY, if it is set.
+        api_key: the key. Default: the environment variable OPENAI_API_KEY, if it is set.
         concurrency: how many requests are under way at once.
         retries: how often a request is tried again.
         timeout: seconds that one try may take.
@@ -243,12 +243,12 @@ class _Run:
         if self._in_a_row == _MOST_FAILURES:
             raise SynthbenchError(
                 f"{self._in_a_row} requests in a row got no reply, the last: {error}.\n"
-                f"{len(self.kept.replies):,} replies are there; the same call asks for the others."
+                f"{len(self.kept.replies):,} replies are there. The same call asks for the others."
             )
 
 
 def _run_to_its_end(loop: asyncio.AbstractEventLoop, main: asyncio.Task[None]) -> None:
-    """Run a task, then whatever it leaves open; asyncio complains of what ends with the loop."""
+    """Run a task, then whatever it leaves open. Asyncio complains of what ends with the loop."""
     try:
         loop.run_until_complete(main)
     finally:

@@ -59,7 +59,7 @@ class NoReplyError(Exception):
 
 
 class ChatServer:
-    """A server; to be used in an `async with` block.
+    """A server. To be used in an `async with` block.
 
     Args:
         base_url: its address, such as `http://127.0.0.1:8000/v1`.
@@ -76,7 +76,7 @@ class ChatServer:
     def __init__(self, base_url: str, api_key: str | None, timeout: float, retries: int) -> None:
         _check_url(base_url)
         if api_key is not None and not (api_key.isascii() and api_key.isprintable()):
-            raise UsageError("The key has characters that cannot be sent; is it the whole key?")
+            raise UsageError("The key has characters that cannot be sent. Is it the whole key?")
         self._url, self._key = base_url.rstrip("/"), api_key
         self._client = _client(api_key)
         self._timeout, self._retries = timeout, retries

@@ -88,7 +88,7 @@ class Curriculum:
             levels = {level: _at(chosen, level) for level in levels}
         if not levels:
             names = " and ".join(repr(one.name) for one in chosen.parts)
-            raise UsageError(f"A curriculum needs levels, and {names} has none; give levels=.")
+            raise UsageError(f"A curriculum needs levels, and {names} has none. Give levels=.")
         check_whole_number("Window", window, least=1)
         upper, lower = real_number(up), real_number(down)
         if upper is None or lower is None or not lower < upper:
@@ -122,7 +122,7 @@ class Curriculum:
             yield {**_prompt(rows.tasks, *rows[number]), "level": level}
 
     def dataset(self) -> datasets.IterableDataset:
-        """The same rows as an `IterableDataset`, for trainers; it must not be shuffled.
+        """The same rows as an `IterableDataset`, for trainers. It must not be shuffled.
 
         A trainer may read a few rows ahead. The reward of a row counts only while the row's level
         is the current level.
@@ -132,7 +132,7 @@ class Curriculum:
         return datasets.IterableDataset.from_generator(self.__iter__)
 
     def reward(self, completions: Sequence[Any], **columns: Any) -> list[float]:
-        """Score completions, and let the level follow; a reward function for TRL's GRPOTrainer.
+        """Score completions, and let the level follow. A reward function for TRL's GRPOTrainer.
 
         Args:
             completions: texts or lists of chat messages.
@@ -167,7 +167,7 @@ class Curriculum:
         return rewards
 
     def _record(self, reward: float) -> None:
-        """Count a reward of the level at hand; a full window decides about the level."""
+        """Count a reward of the level at hand. A full window decides about the level."""
         self._rewards.append(reward)
         if len(self._rewards) < self._window:
             return

@@ -95,7 +95,7 @@ _MESSAGES = {
 
 
 def _input(messages: list[dict[str, Any]]) -> str | list[Any]:
-    """Messages as Inspect has them; a single text stands for itself."""
+    """Messages as Inspect has them. A single text stands for itself."""
     contents = [_content(one["content"]) for one in messages]
     if len(contents) == 1 and isinstance(contents[0], str):
         return contents[0]

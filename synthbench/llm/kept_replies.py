@@ -28,7 +28,7 @@ REPLIES, _ASKED, _LOCK = "replies.jsonl", "ask.json", ".lock"
 
 
 class KeptReplies:
-    """The replies to each row, by id and number of the sample; to be used in a `with` block.
+    """The replies to each row, by id and number of the sample. To be used in a `with` block.
 
     Args:
         directory: where they are kept; None for memory alone.
@@ -61,7 +61,7 @@ class KeptReplies:
         self._opened.close()
 
     def add(self, name: str, sample: int, reply: ChatReply) -> None:
-        """Keep a reply to the row with this id; the first one makes the directory."""
+        """Keep a reply to the row with this id. The first one makes the directory."""
         self.replies[name, sample] = reply
         if self._directory is None:
             return
@@ -82,7 +82,7 @@ class KeptReplies:
             lock.acquire(timeout=0)
         except filelock.Timeout:
             raise SynthbenchError(
-                f"Another process writes replies to {str(directory)!r}; wait for it, or name "
+                f"Another process writes replies to {str(directory)!r}. Wait for it, or name "
                 "another directory."
             ) from None
         with contextlib.ExitStack() as opened:  # what fails here must not keep the lock
@@ -103,7 +103,7 @@ class KeptReplies:
             found = list(before) if isinstance(before, dict) else before
             raise DatasetError(
                 f"{file} is not what ask writes: expected an object with "
-                f"{', '.join(self._asked)}; found {short(found)}.\nName another directory."
+                f"{', '.join(self._asked)}. Found {short(found)}.\nName another directory."
             )
         name = next(key for key, value in self._asked.items() if before[key] != value)
         raise UsageError(

@@ -108,7 +108,7 @@ def carried_row(given: Any) -> tuple[Task, dict[str, Any]]:
         columns = None
     if not (isinstance(task, str) and isinstance(columns, dict)):
         raise UsageError(
-            f"Expected 'task' and 'row' as prompts and exports of synthbench write them; got "
+            f"Expected 'task' and 'row' as prompts and exports of synthbench write them. Got "
             f"{short(given)}."
         )
     return task_of(task), columns

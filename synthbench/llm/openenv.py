@@ -98,7 +98,7 @@ class SynthbenchEnvironment(Environment[SynthbenchAction, SynthbenchObservation,
     def reset(
         self, seed: int | None = None, episode_id: str | None = None, **others: Any
     ) -> SynthbenchObservation:
-        """Ask the row of a seed; without a seed one at random, which `state` names."""
+        """Ask the row of a seed. Without a seed one at random, which `state` names."""
         seed = secrets.randbits(53) if seed is None else seed
         task, row = self._asked = row_of_seed(self._tasks, self._split, seed)
         self._state = SynthbenchState(

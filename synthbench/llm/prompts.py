@@ -227,7 +227,7 @@ def _first_rows(task: Task, plan: Plan, split: str, count: int) -> pa.Table:
 
 
 def stream_conversation(task: Task, split: str, shots: int, system: str | None) -> Conversation:
-    """The prompts of a stream's rows; worked examples are rows of train in the task's dataset.
+    """The prompts of a stream's rows. Worked examples are rows of train in the task's dataset.
 
     A stream of train may have these rows, too. Whoever asks it leaves them out.
 
@@ -258,7 +258,7 @@ def _first_examples(task: Task, plan: Plan, split: str, count: int) -> list[dict
 
 
 def _enough(examples: list[dict[str, Any]], split: str, count: int) -> list[dict[str, Any]]:
-    """The examples; a UsageError if the split has fewer than were asked for."""
+    """The examples. A UsageError if the split has fewer than were asked for."""
     if len(examples) < count:
         raise UsageError(
             f"Shots {count:,}: {split} has {len(examples):,} rows. Allowed are whole numbers from "
@@ -286,7 +286,7 @@ def open_rows(
     preset: str = "paper",
     rows: Mapping[str, int] | None = None,
 ) -> AskedRows:
-    """The rows of a task or directory that can be prompts; arguments as in `prompts`.
+    """The rows of a task or directory that can be prompts. Arguments as in `prompts`.
 
     Raises:
         UsageError: an unknown split, a number that is not allowed, or sizes beside a directory.
@@ -296,7 +296,7 @@ def open_rows(
         if rows or preset != "paper":
             raise UsageError(
                 f"rows={rows!r}, preset={preset!r}: {str(dataset.path)!r} is a dataset directory "
-                "and has its own sizes; leave them out."
+                "and has its own sizes. Leave them out."
             )
         return AskedRows(made, split, limit, offset, dataset, None)
     made.split(split)

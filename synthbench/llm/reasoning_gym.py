@@ -34,7 +34,7 @@ from synthbench.tasks.registry import list_tasks, task_class
 
 
 def register(tasks: Sequence[str] | None = None) -> list[str]:
-    """Register tasks in reasoning-gym; each process needs this call once.
+    """Register tasks in reasoning-gym. Each process needs this call once.
 
     Args:
         tasks: names of tasks of text. Default: all that there are.
@@ -61,7 +61,7 @@ def register(tasks: Sequence[str] | None = None) -> list[str]:
 
 
 def _tasks_of_text() -> Iterator[str]:
-    """The names of all tasks of text; a task of another package that fails is warned of."""
+    """The names of all tasks of text. A task of another package that fails is warned of."""
     for name in list_tasks():
         try:
             reason = why_not_text(registry.task(name))

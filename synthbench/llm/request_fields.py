@@ -29,7 +29,7 @@ def check_request_fields(fields: Mapping[str, Any], set_by: str) -> None:
     """
     for name, value in fields.items():
         if name in _OURS:
-            raise UsageError(f"Request field {name!r} is set by {set_by}; leave it out.")
+            raise UsageError(f"Request field {name!r} is set by {set_by}. Leave it out.")
         try:  # to write and read it as `ask.json` holds it: neither may fail once replies are there
             record = json.dumps({"request": {name: value}}, ensure_ascii=False, allow_nan=False)
             read_json(record.encode())

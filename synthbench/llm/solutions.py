@@ -41,5 +41,5 @@ def worked_solution(task: str | Task | PathLike[str], row: Mapping[str, Any]) ->
     """
     made = askable(task).task
     if LABEL not in row:
-        raise UsageError(f"The row has no label; it has {', '.join(map(str, row)) or 'none'}.")
+        raise UsageError(f"The row has no label. It has {', '.join(map(str, row)) or 'none'}.")
     return solution(made, row)

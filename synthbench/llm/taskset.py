@@ -44,7 +44,7 @@ class SynthbenchConfig(vf.TasksetConfig):
     seed: int = 0
     """The task's seed."""
     stream_seed: int | None = None
-    """Of the draws, as in `stream`; default: the task's seed."""
+    """Of the draws, as in `stream`. Default: the task's seed."""
     level: str | None = None
     """One of the task's levels, such as `easy`."""
     offset: int = 0
@@ -173,5 +173,5 @@ class OneTurnEnv(vf.Env[OneTurnConfig]):
     """One model answers one row in one turn."""
 
     async def run(self, task: vf.Task[Any], agents: vf.Agents) -> None:
-        """Have the model answer; the task's reward follows."""
+        """Have the model answer. The task's reward follows."""
         await agents.agent.run(task)

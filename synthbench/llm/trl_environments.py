@@ -64,7 +64,7 @@ class AnswerEnvironment:
         return None
 
     def answer(self, answer: str) -> str:
-        """Give the final answer to the question; the first one counts.
+        """Give the final answer to the question. The first one counts.
 
         Args:
             answer: The answer and nothing else.
@@ -78,7 +78,7 @@ class AnswerEnvironment:
         return "The answer was received."
 
     def get_reward(self) -> float:
-        """1.0 if the answer was right, else 0.0; also 0.0 if there was none."""
+        """1.0 if the answer was right, else 0.0. Also 0.0 if there was none."""
         return self._reward
 
 

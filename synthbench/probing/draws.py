@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.evaluation.scores import wilson
 from synthbench.probing.columns import Chosen, answer_key
-from synthbench.probing.functions import COMPARED_ROWS, Draw, DrawnRows, Job, make_draws
+from synthbench.probing.functions import (
+    COMPARED_ROWS,
+    MOST_ROWS,
+    Draw,
+    DrawnRows,
+    Job,
+    make_draws,
+)
 from synthbench.probing.lags import between
 from synthbench.probing.peers import PEERS, Traits
 from synthbench.probing.report import FOUND, HOLDS, NOT_ASKED, STATED, WRONG, Verdict, quoted
@@ -61,7 +68,9 @@ CIRCUMSTANCES = {
 }
 
 
-def draw_source(origin: str, evaluation: str | None, bar: Bar) -> DrawnSource:
+def draw_source(
+    origin: str, evaluation: str | None, bar: Bar, rows: int | None = None
+) -> DrawnSource:
     """Draw rows of a generator, several times and in several processes.
 
     Raises:
@@ -77,17 +86,18 @@ def draw_source(origin: str, evaluation: str | None, bar: Bar) -> DrawnSource:
     asked: Sequence[str] = _EVALUATION if traits.has_splits else ()
     if evaluation:
         asked = () if held_out else (evaluation,)
-    again = Draw(0, TRAIN, rows=COMPARED_ROWS)
+    first = Draw(0, TRAIN, rows=rows or MOST_ROWS, timed=rows is None)
+    again = dataclasses.replace(first, rows=min(first.rows, COMPARED_ROWS))
     here = {
-        "first": Draw(0, TRAIN),
+        "first": first,
         "repeatable": again,
         "global state": dataclasses.replace(again, state=1),
     }
     there = {"process": again}
     if asked:
-        there["evaluation"] = Draw(0, asked[0], instead=tuple(asked[1:]))
+        there["evaluation"] = dataclasses.replace(first, split=asked[0], instead=tuple(asked[1:]))
     if traits.has_seeds:
-        there["seed 1"] = Draw(1, TRAIN)
+        there["seed 1"] = dataclasses.replace(first, seed=1)
     jobs = [(here, "0"), (there, "0"), ({"hash seed": again}, "1")]
     made: dict[str, DrawnRows] = {}
     with contextlib.ExitStack() as stack:

@@ -10,10 +10,11 @@ from itertools import islice
 from typing import Any
 
 from synthbench.arguments import checked
-from synthbench.checks import check_name
+from synthbench.checks import check_name, check_whole_number
+from synthbench.errors import UsageError
 from synthbench.probing.columns import Chosen, choose_columns
 from synthbench.probing.draws import PROCESSES, DrawnSource, draw_source, same_rows, seeds
-from synthbench.probing.functions import check_reference, is_generator
+from synthbench.probing.functions import MOST_ROWS, check_reference, is_generator
 from synthbench.probing.peers import PEERS
 from synthbench.probing.report import Probe, Verdict, counted
 from synthbench.probing.rows import ScannedSource, balance, contradictions, leaks, repeats
@@ -49,6 +50,7 @@ def probe(
     scorer: str | None = None,
     scorer_reads: str = "reply",
     only: str | None = None,
+    rows: int | None = None,
     progress: bool = True,
 ) -> Probe:
     """Ask rows of any origin the questions that this package asks of its own.
@@ -66,6 +68,8 @@ def probe(
         scorer_reads: "reply" if the scorer reads whole replies, "answer" if it reads an answer that
             was extracted from a reply.
         only: ask a single group of questions.
+        rows: draw so many rows of a generator. By default 10,000, or as many as it makes in six
+            seconds.
         progress: show a bar on standard error, if that is a terminal.
 
     Returns:
@@ -88,9 +92,13 @@ def probe(
         check_reference(scorer)
     if isinstance(source, str) and is_generator(source) and source.partition(":")[0] not in PEERS:
         check_reference(source)
+    if rows is not None:
+        check_whole_number("rows", rows, 1, MOST_ROWS)
+        if not (isinstance(source, str) and is_generator(source)):
+            raise UsageError("rows= counts the rows of a generator. All rows of files are read.")
     named = [question] if isinstance(question, str) else list(question or ())
-    options = {"question": named, "answer": answer, "evaluation": evaluation, "scorer": scorer}
-    options["scorer_reads"] = scorer_reads if scorer else None
+    options: dict[str, Any] = {"question": named, "answer": answer, "evaluation": evaluation}
+    options |= {"scorer": scorer, "scorer_reads": scorer_reads if scorer else None, "rows": rows}
     verdicts: list[Verdict] = []
 
     def add(group: str, asked: Iterator[Verdict]) -> None:
@@ -100,7 +108,7 @@ def probe(
     with progress_bar(progress, "probe", "steps", len(OF_ROWS) + 1) as bar:
         if isinstance(source, str) and is_generator(source):
             bar.total += PROCESSES
-            drawn = draw_source(source, evaluation, bar)
+            drawn = draw_source(source, evaluation, bar, rows)
             opened = drawn.source
         else:
             drawn, opened = None, open_source(source, evaluation)
@@ -128,10 +136,10 @@ def probe(
             # A peer brings its scorer.
             own = drawn is not None and (scorer or drawn.traits.has_scorer)
             origin = source if own else None
-            rows = [] if origin else [*islice(first.read(first.names), MOST_SCORED)]
+            shown = [] if origin else [*islice(first.read(first.names), MOST_SCORED)]
             replies = scorer_reads == "reply" if scorer else drawn and drawn.traits.reads_replies
-            add("scorer", scorer_verdicts(ScorerJob(scorer, origin, chosen, rows, bool(replies))))
-    sizes = ", ".join(f"{counted(len(rows), 'row')} of {name}" for name, rows in scans.items())
+            add("scorer", scorer_verdicts(ScorerJob(scorer, origin, chosen, shown, bool(replies))))
+    sizes = ", ".join(f"{counted(len(split), 'row')} of {name}" for name, split in scans.items())
     return Probe(opened.name, f"{chosen}; {sizes}", verdicts)
 
 
@@ -142,6 +150,6 @@ def _again(source: Any, options: Mapping[str, Any]) -> str:
         return f"synthbench.probe(source{given})"
     words = ["synthbench", "probe", os.fspath(source)]
     for name, value in options.items():
-        for word in [value] if isinstance(value, str) else value or ():
+        for word in [str(value)] if isinstance(value, str | int) else value or ():
             words += [f"--{name.replace('_', '-')}", word]
     return shlex.join(words)

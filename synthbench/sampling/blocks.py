@@ -107,7 +107,7 @@ class KeyedRows:
 
     @classmethod
     def concatenate(cls, several: Sequence[KeyedRows]) -> KeyedRows:
-        """All rows, one after another; at least one of `several` is needed."""
+        """All rows, one after another. At least one of `several` is needed."""
         return cls(
             Block.concatenate([one.block for one in several]),
             np.concatenate([one.fingerprints for one in several]),
@@ -185,5 +185,5 @@ class Round:
         )
 
     def rows(self) -> KeyedRows:
-        """The rows themselves; only where the calls are futures of this machine."""
+        """The rows themselves. Only where the calls are futures of this machine."""
         return self.order.rows([call.result() for call in self.calls])

@@ -19,8 +19,8 @@ from synthbench.tasks.base import Split, Task
 def first_rows(task: Task, split: Split, quotas: Mapping[int, int], count: int) -> KeyedRows:
     """Some rows of a split: from each bucket the first that a dataset accepts.
 
-    The buckets take turns in the split's balance, so that fewer rows are the first ones of more.
-    All are rows of the dataset that has these quotas, where they stand in another order.
+    The buckets take turns in the split's balance, so that fewer rows are the first rows of more.
+    All are rows of the dataset that has these quotas, in another order.
 
     Args:
         task: the task.
@@ -59,7 +59,7 @@ def first_rows(task: Task, split: Split, quotas: Mapping[int, int], count: int) 
 
 
 def _turns(task: Task, split: Split, there: Mapping[int, int], count: int) -> list[int]:
-    """The bucket of each row: always the one that is furthest behind its share."""
+    """The bucket of each row: always the bucket furthest behind its share."""
     weights = map(Fraction, task.bucket_weights(split))
     waiting = [
         (1 / weight, index, bucket, 1 / weight)

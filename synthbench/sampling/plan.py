@@ -23,7 +23,7 @@ _SMALLEST_PRESET_SPLIT = 100
 
 
 def share_out(rows: int, limits: list[int | None], weights: tuple[float, ...]) -> list[int]:
-    """Divide `rows` in proportion to `weights`; what a limit cuts off goes to the others.
+    """Divide `rows` in proportion to `weights`. Rows beyond a limit go to the others.
 
     Args:
         rows: how many to divide.
@@ -122,7 +122,7 @@ def _usual_rows(task: Task, split: Split, times_smaller: int) -> int:
 
 
 def make_plan(task: Task, rows: Mapping[str, int], at_most: bool = False) -> Plan:
-    """Divide every split's rows over its buckets; what one bucket lacks goes to the others.
+    """Divide every split's rows over its buckets. What one bucket lacks goes to the others.
 
     Args:
         task: the task.

@@ -33,7 +33,7 @@ def sample_table(task: Task, split: str, rows: int) -> pa.Table:
     """Rows of one split, spread over its buckets, without ids.
 
     Raises:
-        UsageError: there is no such split, or less than one row is asked for.
+        UsageError: an unknown split, or less than one row is asked for.
     """
     check_whole_number("Rows", rows, least=1)
     chosen = task.split(split)

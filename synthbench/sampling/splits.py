@@ -175,8 +175,8 @@ class BucketStream:
     Candidates come from the bucket's blocks. If its rows can be counted, about the second half of
     them comes from a list of all rows, because drawing the last rows at random takes too long. Some
     rows may be so unlikely that not even half of all are drawn. Then the list is used after a fixed
-    number of blocks. The number of rows wanted has no influence: of two splits that differ only in
-    size, the smaller one's rows are the first rows of the larger one.
+    number of blocks. The number of rows wanted does not matter: of two splits that differ only in
+    size, the rows of the smaller split are the first rows of the larger.
 
     Args:
         task: the task.
@@ -310,7 +310,7 @@ class BucketStream:
         return stalled
 
     def _look_for_list(self, stalled: bool) -> None:
-        """Between two blocks, switch to the list if half of all rows are taken or new ones rare."""
+        """Between two blocks, switch to the list if half of the rows are taken or new are rare."""
         if self._capacity is None or self._expected is None or self._listed:
             return
         drawn = self._number * self._task.block_rows

@@ -152,7 +152,7 @@ def _field(task: Task, name: str, column: Column, origin: dict[str, Any]) -> dic
 
 
 def _items(column: Column) -> tuple[str | None, int]:
-    """Croissant's type of a column's items, None if it has none, and how deep its lists are."""
+    """Croissant's type of a column's items, None if it lacks a type, and how deep its lists are."""
     item, depth = column.arrow, 0
     while pa.types.is_list(item):
         item, depth = item.value_type, depth + 1

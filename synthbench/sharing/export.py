@@ -117,8 +117,8 @@ def export(
         to: `jsonl`, `chat`, `openai-batch`, `tsv`, `lm-eval`, `verl`, `skyrl`, `nemo-gym`, `torch`
             or `croissant`. The modules of `synthbench.sharing` describe them.
         out: the directory to write. For `croissant`, a file, which must lie in `dataset`.
-        variants: which variants; default: all of the dataset.
-        splits: which splits; default: all, for `lm-eval` and `openai-batch` only test.
+        variants: which variants. Default: all of the dataset.
+        splits: which splits. Default: all, for `lm-eval` and `openai-batch` only test.
         shots: for formats with prompts (all but `jsonl`, `tsv`, `torch` and `croissant`), worked
             examples before each question, rows of train. Default: 5 for `lm-eval` (fewer if train
             has fewer rows), else 0.
@@ -150,7 +150,7 @@ def export(
     """
     check_name("format", to, FORMATS)
     form = FORMATS[to]
-    output = usable_path("Output", out).resolve()  # a link stays, and what it names is replaced
+    output = usable_path("Output", out).resolve()  # a link stays, and its target is replaced
     prompts = PromptOptions(shots, system, limit, offset, model, dict(request or {}), solutions)
     _check_prompts(prompts, form, to)
     mixture = Mixture.of(dataset).map(DatasetDirectory.open)
@@ -189,11 +189,11 @@ def _chosen_parts(
         return [ExportPart(dataset, task, name, prompts) for task in tasks for name in chosen]
     if not FORMATS[to].mixes:
         able = ", ".join(name for name, form in FORMATS.items() if form.mixes)
-        raise UsageError(f"Format {to!r} takes one dataset; several can be exported to {able}.")
+        raise UsageError(f"Format {to!r} takes one dataset. Several can be exported to {able}.")
     if variants:
         raise UsageError(
             f"Variants {', '.join(variants)}: of several datasets the first variant of each is "
-            "exported; leave them out."
+            "exported. Leave them out."
         )
     pairs = mixture.map(lambda one: (one, one.make_task()))
     check_mixable(pairs.map(lambda pair: pair[1]))
@@ -208,7 +208,7 @@ def _part(pair: tuple[DatasetDirectory, Task], split: str) -> ExportPart:
 
 
 def _check_prompts(prompts: PromptOptions, form: Format, to: str) -> None:
-    """Refuse options that a format has no use for, and requests that cannot be made."""
+    """Refuse options that a format cannot use, and requests that cannot be made."""
     given = {name for name, value in vars(prompts).items() if value != getattr(_DEFAULTS, name)}
     for names, takes in (
         (("shots", "system", "limit", "offset"), "has_prompts"),
@@ -218,13 +218,13 @@ def _check_prompts(prompts: PromptOptions, form: Format, to: str) -> None:
         if (wrong := [name for name in names if name in given]) and not getattr(form, takes):
             others = [name for name, one in FORMATS.items() if getattr(one, takes)]
             raise UsageError(
-                f"Format {to!r} does not take {wrong[0]!r}; formats that do: {', '.join(others)}."
+                f"Format {to!r} does not take {wrong[0]!r}. Formats that do: {', '.join(others)}."
             )
     if form.has_requests and not prompts.model:
         raise UsageError(f"Format {to!r} needs the name of the model: model=NAME, --model NAME.")
     check_request_fields(prompts.request, "export")
     for what, text in (("System message", prompts.system), ("Model", prompts.model)):
-        try:  # an argument of a command may have bytes that are no text
+        try:  # an argument of a command may have bytes other than text
             (text or "").encode()
         except UnicodeEncodeError as error:
             raise UsageError(
@@ -245,7 +245,7 @@ def _check_tasks(tasks: Sequence[Task], to: str) -> None:
 def _chosen_splits(
     variants: Sequence[tuple[DatasetDirectory, Task]], splits: Sequence[str] | None, to: str
 ) -> list[str]:
-    """The splits that are named, in the datasets' order; default: those that all variants have."""
+    """The splits that are named, in the datasets' order. Default: those that all variants have."""
     having = [dataset.manifest.variants[task.variant] for dataset, task in variants]
     there = [name for name in having[0] if all(name in one for one in having)]
     if not splits:
@@ -268,14 +268,14 @@ def _check_output(output: Path, dataset: DatasetDirectory, form: Format, overwri
         there = output.exists()
         text = output.read_text("utf-8", "replace") if output.is_file() else ""
         if there and croissant.CONFORMS_TO not in text:
-            raise UsageError(f"Output {name} has other content; name another file.")
+            raise UsageError(f"Output {name} has other content. Name another file.")
     else:
         if output.is_relative_to(home):
-            raise UsageError(f"Output {name} lies in the dataset itself; name a path outside it.")
+            raise UsageError(f"Output {name} lies in the dataset itself. Name a path outside it.")
         there = claim_output(output, MARKER)
         check_replaceable(output)
     if there and not overwrite:
-        raise UsageError(f"Output {name} holds an earlier export; replace it with --overwrite.")
+        raise UsageError(f"Output {name} holds an earlier export. Replace it with --overwrite.")
 
 
 def _write_beside(

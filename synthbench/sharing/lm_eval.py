@@ -39,7 +39,7 @@ from synthbench.sharing.parts import BATCH_ROWS, ExportPart
 from synthbench.tasks.base import LABEL, Breakdown
 from synthbench.tasks.spec import task_spec
 
-#: The default split. Only its task file has no split in its name.
+#: The default split. Only its task file lacks a split in its name.
 SPLIT = "test"
 #: Rows of train shown before each question by default, if there are so many.
 _SHOTS = 5
@@ -179,7 +179,7 @@ def task_name(part: ExportPart) -> str:
 
 
 def _buckets(part: ExportPart) -> Breakdown | None:
-    """The breakdown by what a split is balanced over, such as a depth; None if it has none."""
+    """The breakdown by what a split is balanced over, such as a depth. None without a breakdown."""
     task = part.task
     return next((one for one in task.group_by if one.column == task.bucket_name), None)
 
@@ -203,7 +203,7 @@ def _bucket_metrics(part: ExportPart, buckets: Breakdown | None) -> list[str]:
 
 
 def _longest(part: ExportPart) -> int:
-    """The most bytes of an answer in the split; no tokenizer makes more tokens of it."""
+    """The most bytes of an answer in the split. No tokenizer makes more tokens of it."""
     batches = part.dataset.batches(part.task.variant, part.split, [LABEL], BATCH_ROWS)
     labels = itertools.chain.from_iterable(batch[LABEL].to_pylist() for batch in batches)
     return max((len(str(label).encode()) for label in labels), default=0)
@@ -225,13 +225,13 @@ def _shards(part: ExportPart) -> dict[str, list[Shard]]:
 
 
 def _first_shards(shards: Sequence[Shard], rows: int) -> list[Shard]:
-    """As many shards as have so many rows, from 1 row; all if together they have fewer."""
+    """As many shards as have so many rows, from 1 row. All if together they have fewer."""
     before = itertools.accumulate((shard.rows for shard in shards), initial=0)
     return [shard for shard, number in zip(shards, before, strict=False) if number < rows]
 
 
 def _copy(part: ExportPart, shard: Shard, directory: Path) -> None:
-    """Copy a shard, unless another part has copied it; its relative path stays the same."""
+    """Copy a shard, unless another part has copied it. Its relative path stays the same."""
     copy = directory / shard.file
     if copy.exists():
         return

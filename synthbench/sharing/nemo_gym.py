@@ -11,7 +11,7 @@
         data/example.jsonl            the first five of them
         data/verifier_cases.jsonl     replies with the rewards that the server must give
 
-A row has the prompt, the agent, and what is needed to judge the answer:
+A row has the prompt, the agent, and data that judge the answer:
 
     {"responses_create_params": {"input": [{"role": "user", "content": "Evaluate the nested..."}]},
      "agent_ref": {"type": "responses_api_agents", "name": "synthbench_simple_agent"},
@@ -146,7 +146,7 @@ def _cases(row: ExportRow) -> Iterator[dict[str, Any]]:
 
 
 def _request(row: ExportRow, said: str | None) -> dict[str, Any]:
-    """A request of NeMo Gym with a reply of one message, or none."""
+    """A request of NeMo Gym with a reply of at most one message."""
     text: dict[str, Any] = {"type": "output_text", "text": said, "annotations": []}
     message = {"id": "0", "type": "message", "role": "assistant", "status": "completed"}
     response = {

@@ -99,7 +99,7 @@ class ExportPart:
     advance: Callable[[int], object] = lambda rows: None
 
     def counted(self, advance: Callable[[int], object]) -> ExportPart:
-        """The same part, which tells how many rows are done."""
+        """The same part, which reports how many rows are done."""
         return dataclasses.replace(self, advance=advance)
 
     @property
@@ -137,7 +137,7 @@ class ExportPart:
         return self._asked.conversation(asked.shots or 0, asked.system, asked.solutions)
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """The rows in order, a few thousand at a time; raises as `DatasetDirectory.batches`."""
+        """The rows in order, a few thousand at a time. Raises as `DatasetDirectory.batches`."""
         first, end, number = self.prompts.offset, self.prompts.offset + self.size, 0
         for batch in self.dataset.batches(self.task.variant, self.split, columns, BATCH_ROWS):
             start, stop = max(first - number, 0), min(end - number, len(batch))
@@ -149,12 +149,12 @@ class ExportPart:
                 return
 
     def rows(self, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
-        """The rows in order, as plain Python values; raises as `batches`."""
+        """The rows in order, as plain Python values. Raises as `batches`."""
         for batch in self.batches(columns):
             yield from batch.to_pylist()
 
     def export_rows(self) -> Iterator[ExportRow]:
-        """The rows in order, with their buckets; raises as `batches`."""
+        """The rows in order, with their buckets. Raises as `batches`."""
         conversation = self.conversation()
         for batch in self.batches():
             columns = dict(zip(batch.schema.names, batch.columns, strict=True))
@@ -177,7 +177,7 @@ class MixedPart:
 
     @classmethod
     def of(cls, mixture: Mixture[ExportPart], prompts: PromptOptions) -> MixedPart:
-        """The split as it is asked; a UsageError if it has no rows for the weights."""
+        """The split as it is asked. A UsageError if it lacks rows for the weights."""
         asked = dataclasses.replace(prompts, limit=None, offset=0)
         parts = mixture.map(lambda one: dataclasses.replace(one, prompts=asked))
         made = cls(parts, prompts)
@@ -191,7 +191,7 @@ class MixedPart:
         return made
 
     def counted(self, advance: Callable[[int], object]) -> MixedPart:
-        """The same part, which tells how many rows are done."""
+        """The same part, which reports how many rows are done."""
         parts = self.mixture.map(lambda part: part.counted(advance))
         return dataclasses.replace(self, mixture=parts)
 
@@ -218,7 +218,7 @@ class MixedPart:
             part.conversation()
 
     def export_rows(self) -> Iterator[ExportRow]:
-        """The rows in turn, with their buckets; raises as `ExportPart.batches`."""
+        """The rows in turn, with their buckets. Raises as `ExportPart.batches`."""
         rows = self.mixture.interleave([part.export_rows() for part in self.parts])
         for row in itertools.islice(rows, self.prompts.offset, self.prompts.offset + self.size):
             yield dataclasses.replace(row, is_mixed=True)

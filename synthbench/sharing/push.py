@@ -37,7 +37,7 @@ class Push:
         repo_id: the repository on the Hub.
         url: its address.
         private: whether a new repository is private.
-        revision: the branch; None for the main one.
+        revision: the branch; None for the main branch.
         files: bytes of each file, by its path.
         card: the front matter of the card.
         done: whether it was uploaded; False after a dry run.
@@ -63,7 +63,7 @@ class Push:
         ]
         kind = "private" if self.private else "public"
         card = (
-            f"Card: {self.card['pretty_name']}; licence {_listed(self.card['license'])}; "
+            f"Card: {self.card['pretty_name']}, licence {_listed(self.card['license'])}; "
             f"{_listed(self.card['task_categories'])}; {', '.join(configs)}"
         )
         verdict, color = ("Pushed", "green") if self.done else ("Would be pushed", "")
@@ -72,7 +72,7 @@ class Push:
             f"{len(self.files)} files, {sum(self.files.values()):,} bytes",
             styled(card),
             styled(f"{verdict} to {self.url},", color, whole=True),
-            f"{kind} if it is new; branch {self.revision or 'main'}",
+            f"{kind} if it is new. Branch {self.revision or 'main'}",
         )
 
 
@@ -100,7 +100,7 @@ def push(
         repo_id: `USER/NAME`, or `NAME` for the token's own user. Created if it does not exist.
         private: whether a new repository is private.
         revision: the branch, created if it does not exist. Default: the main branch.
-        dry_run: upload nothing; needs neither network nor token.
+        dry_run: upload nothing. Needs neither network nor token.
         progress: show bars on standard error, if that is a terminal.
 
     Returns:
@@ -109,7 +109,7 @@ def push(
     Raises:
         UsageError: an invalid name of a repository or branch, or missing source images.
         DatasetError: the directory holds no complete dataset, or its card is of another dataset.
-        SynthbenchError: there is no token, or the Hub cannot be reached or refuses.
+        SynthbenchError: the token is missing, or the Hub cannot be reached or refuses.
 
     Example:
         >>> import synthbench

@@ -104,7 +104,7 @@ def _in_columns(row: Mapping[str, Any]) -> str:
     """Text and label of a row.
 
     Raises:
-        UsageError: one of them has a tab or a line break, for which this format has no quotes.
+        UsageError: a value has a tab or a line break, which this format cannot quote.
     """
     cells = [str(row[TEXT]), str(row[LABEL])]
     if broken := next((cell for cell in cells if re.search(r"[\t\r\n]", cell)), None):
@@ -166,7 +166,7 @@ def _request(row: ExportRow, prompts: PromptOptions) -> dict[str, Any]:
 
 
 def _write_up_to_limits(file: Path, lines: Iterator[str]) -> Iterator[str]:
-    """Write lines until the next would make the file too large; return those that are left."""
+    """Write lines until the next would make the file too large. Return those that are left."""
     file.parent.mkdir(exist_ok=True)
     size = 0
     with file.open("wb") as opened:

@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Curve(Score):
-    """Scores on the rows of a stream, over all of them and by difficulty; prints as a table.
+    """Scores on the rows of a stream, over all of them and by difficulty. Prints as a table.
 
     Attributes:
         rows, metrics, intervals: the score of all rows, as in `Score`.
         drawn: how many rows of the stream were drawn. Those that repeated were not asked again,
             so `rows` counts distinct rows.
         unparsed: to how many of these rows no answer could be read (scores that are NaN, or an id
-            that is no token of an answer). They count as wrong.
+            outside the tokens of answers). They count as wrong.
         title: task, variant, split and form.
         column: the column by which rows are grouped.
         by: the score of the rows with each value of that column.
@@ -59,7 +59,7 @@ class Curve(Score):
     def _table(self) -> Table:
         asked = f"{self.rows:,} distinct rows were asked"
         if self.rows < self.drawn:
-            asked += f" of {self.drawn:,} drawn; no row was asked twice"
+            asked += f" of {self.drawn:,} drawn. No row was asked twice"
         notes = ["", f"{self.title}: {asked}."]
         if self.unparsed:
             notes.append(
@@ -84,7 +84,7 @@ def curve(
 ) -> Curve:
     """The accuracy of a model on fresh held-out rows, by difficulty, with intervals.
 
-    The rows are the first ones of `synthbench.tokens(task, split=split, seed=seed)`: endless, and
+    The rows are the first of `synthbench.tokens(task, split=split, seed=seed)`: endless, and
     held out from every training stream and training split. A row that repeats is not asked
     again.
 
@@ -96,10 +96,10 @@ def curve(
             classes `(rows, width)` for `token-classification`, the ids of tokens at every place
             `(rows, width)` for `masked-lm`, or scores with one more axis, whose largest counts.
             For `causal-lm` questions end with the separator and are padded on the left, and
-            `predict` returns the ids that follow, `(rows, any)`. What follows the end token
+            `predict` returns the ids that follow, `(rows, any)`. Ids behind the end token
             is left out.
-        by: the column by which rows are grouped, such as `length`. Default: what the split is
-            balanced over.
+        by: the column by which rows are grouped, such as `length`. Default: the column that the
+            split is balanced over.
         rows: how many rows of the stream are drawn.
         split: name of the split.
         form: one of the task's forms. Default: the first.

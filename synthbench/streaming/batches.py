@@ -27,7 +27,7 @@ class View(Protocol):
     """The form in which a stream shows its rows: columns or tokens."""
 
     def make(self, part: int, rounds: Rounds, number: int) -> Any:
-        """A round of a task in small types; a worker process may make and send it."""
+        """A round of a task in small types. A worker process may make and send it."""
 
     def show(self, part: int, made: Any) -> Block:
         """A round that `make` gave, as arrays whose first axis counts the rows."""
@@ -127,7 +127,7 @@ class Batches(Iterator[T]):
         return self._readers
 
     def close(self) -> None:
-        """End the worker processes; the next batch starts them again."""
+        """End the worker processes. The next batch starts them again."""
         with self._lock:
             self._end()
             self._readers, self._end = None, _nothing

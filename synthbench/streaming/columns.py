@@ -31,12 +31,12 @@ class Columns:
         return rounds.rows(number)
 
     def show(self, part: int, made: KeyedRows) -> Block:
-        """All columns of a round; text as objects of `str`."""
+        """All columns of a round. Text as objects of `str`."""
         row_ids = numpy_array(ids(made.fingerprints))
         return Block({"id": row_ids, **self._task.arrays(made.block)})
 
     def batch(self, parts: NDArray[np.int64], blocks: Mapping[int, Block]) -> Batch:
-        """The columns of a batch; its lists are copies, for the round may show a row again."""
+        """The columns of a batch. Its lists are copies, for the round may show a row again."""
         return {name: _with_own_lists(column) for name, column in blocks[0].columns.items()}
 
 
@@ -60,7 +60,7 @@ def stream(
 ) -> Batches[Batch]:
     """Endless batches of fresh rows in the split's balance.
 
-    A stream of `train` has no row that is held out. A stream of an evaluation split has only such
+    A stream of `train` never has held-out rows. A stream of an evaluation split has only such
     rows. Row `i` depends on task, split, seed and `i` alone. Batch `n` has the rows
     `n * batch_size` to `(n + 1) * batch_size - 1`. Rows repeat if a split or bucket has few
     distinct rows.
@@ -81,7 +81,7 @@ def stream(
 
     Raises:
         UsageError: a name that does not exist, or a number that is not allowed.
-        ParameterError: the split has no rows.
+        ParameterError: the split is empty.
 
     Example:
         >>> import synthbench

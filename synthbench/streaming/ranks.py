@@ -24,7 +24,7 @@ def ranks_here() -> tuple[int, int]:
     if accelerate_processes() > 1:
         raise UsageError(
             "This process uses accelerate, which shares rows itself. Read the stream through "
-            "accelerator.prepare(DataLoader(TorchStream(..., batch_size=None), batch_size=N)); for "
+            "accelerator.prepare(DataLoader(TorchStream(..., batch_size=None), batch_size=N)). For "
             "its StatefulDataLoader also give TorchStream rank=0, world_size=1."
         )
     if (ranks := distributed_ranks()) is not None:

@@ -57,8 +57,8 @@ class Rounds:
         size: rows of every round.
 
     Raises:
-        UsageError: there is no such split, or a seed that is not a whole number from 0.
-        ParameterError: the split has no rows.
+        UsageError: an unknown split, or a seed that is not a whole number from 0.
+        ParameterError: the split is empty.
     """
 
     def __init__(self, task: Task, split: str, seed: int | None = None) -> None:
@@ -133,12 +133,12 @@ def _as_made(made: Any) -> Any:
 
 
 class RoundReader(Generic[T]):
-    """Rounds that an engine makes ahead of time; the last one is kept.
+    """Rounds that an engine makes ahead of time. The last is kept.
 
     Args:
         make: gives a round by its number: a pure function.
         engine: makes the rounds.
-        show: what is kept of a round that was made. It runs in this process.
+        show: a function of a round whose result is kept. It runs in this process.
     """
 
     def __init__(

@@ -35,7 +35,7 @@ class StreamRows:
 
     Raises:
         UsageError: unknown split, or a seed that is not a whole number from 0.
-        ParameterError: the split of a task has no rows.
+        ParameterError: the split of a task is empty.
 
     Example:
         >>> import synthbench

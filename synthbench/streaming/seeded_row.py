@@ -32,7 +32,7 @@ def seeded_row(task: Task, split: str, seed: int) -> dict[str, Any]:
         The row with its `id`, as plain Python values.
 
     Raises:
-        UsageError: there is no such split, or a seed that is not a whole number from 0.
+        UsageError: an unknown split, or a seed that is not a whole number from 0.
         ParameterError: no row was found that the split may have.
 
     Example:

@@ -169,10 +169,10 @@ class TokenBatches(Batches[dict[str, Any]]):
 def chosen_form(
     task: Task, form: str | None, tokenizer: Any | None, start: bool = False
 ) -> TokenForm:
-    """The form that is asked for; arguments as in `tokens`.
+    """The form that is asked for. Arguments as in `tokens`.
 
     Raises:
-        UsageError: the task or the tokenizer has no such form.
+        UsageError: the task or the tokenizer lacks the form.
     """
     if tokenizer is None:
         return form_of(task, form, start)
@@ -182,17 +182,17 @@ def chosen_form(
 
 
 def placed(batch: Batch, device: str | None) -> dict[str, Any]:
-    """A batch as tensors of int64 on a device; as it is if the device is None."""
+    """A batch as tensors of int64 on a device. As it is if the device is None."""
     if device is None:
         return dict(batch)
-    import torch  # late, as NumPy arrays need none of it
+    import torch  # late, as NumPy arrays do not need it
 
     tensors = {name: torch.from_numpy(one.astype(np.int64)) for name, one in batch.items()}
     return {name: one.to(device) for name, one in tensors.items()}
 
 
 def checked_device(device: Any) -> str | None:
-    """A device of PyTorch as text, None if none is asked for.
+    """A device of PyTorch as text, None by default.
 
     Raises:
         UsageError: PyTorch knows no such device.
@@ -215,7 +215,7 @@ def _candidates(task: Task, name: str) -> Block:
 
 
 def _array(batch: Batch, name: str) -> NDArray[np.int32]:
-    """An array of a batch; positions 0, 1, 2 and so on for tasks without any."""
+    """An array of a batch. Positions 0, 1, 2 and so on for tasks without any."""
     if name in batch:
         return batch[name]
     mask = batch["attention_mask"]

@@ -83,7 +83,7 @@ def tokens(
     Raises:
         UsageError: a name that does not exist, a number that is not allowed, a task without text,
             or a form that the task does not have.
-        ParameterError: the split has no rows.
+        ParameterError: the split is empty.
 
     Example:
         >>> import synthbench
@@ -120,10 +120,10 @@ def start_of(start: object) -> tuple[int, bool]:
 
 
 def _common_form(tasks: Mixture[Task], form: str | None) -> str | None:
-    """The form that is asked for; default: the first that all tasks have, None for a single task.
+    """The form that is asked for. Default: the first that all tasks have, None for a single task.
 
     Raises:
-        UsageError: the tasks have no form in common.
+        UsageError: the tasks lack a common form.
     """
     if form is not None or tasks.is_single:
         return form

@@ -44,7 +44,7 @@ class TokenizerForm(CausalLM):
         if start and getattr(tokenizer, "bos_token_id", None) is None:
             raise UsageError(
                 f"start=True, tokenizer={type(tokenizer).__name__}: this tokenizer has no token "
-                "for the beginning of a text (bos_token); set bos_token, or leave out start=True."
+                "for the beginning of a text (bos_token). Set bos_token, or leave out start=True."
             )
         self._tokenizer, self._start = tokenizer, start
 
@@ -111,6 +111,6 @@ class TokenizerForm(CausalLM):
 
     @property
     def padding(self) -> int:
-        """The tokenizer's padding, or its end of text if it has none."""
+        """The tokenizer's padding, or else its end of text."""
         padding = self._tokenizer.pad_token_id
         return int(self._tokenizer.eos_token_id if padding is None else padding)

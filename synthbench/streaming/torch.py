@@ -81,7 +81,7 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
     Rows of tasks that are not texts come by column, as in `synthbench.stream`: as tensors whose
     first axis is the batch, or as NumPy arrays if a column is text or has lists of different
     lengths. A structured column (`quadrants` of `composites`) is a dict of its fields, because
-    PyTorch has no structured tensors.
+    PyTorch lacks structured tensors.
 
     Processes that train together share the rows: rank `r` of `n` reads the rows of
     `tokens(..., rank=r, world_size=n)`. The workers of a rank's `DataLoader` share the rows of
@@ -105,7 +105,7 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
     Raises:
         UsageError: a name that does not exist, a number that is not allowed, or a form that the
             task does not have.
-        ParameterError: the split has no rows.
+        ParameterError: the split is empty.
 
     Example:
         >>> from synthbench.torch_stream import TorchStream
@@ -161,7 +161,7 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
         """Note that accelerate shares the rows: its loaders call this before they read.
 
         Args:
-            epoch: not used, as the stream has no end.
+            epoch: not used, as the stream is endless.
 
         Raises:
             UsageError: the stream makes whole batches, or was given ranks of its own.
@@ -235,7 +235,7 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
         if self._loaded is not None:
             _check_same(_OTHER_READER, self._loaded["reader"], reader)
             first = self._loaded["next"]
-            # A loaded state holds for one iterator. Later ones begin at `start` again.
+            # A loaded state holds for one iterator. Later iterators begin at `start` again.
             self._loaded = None
         self._next = self._own(self._start, reader) if first is None else first
         return self._read(reader, self._next)
@@ -289,7 +289,7 @@ def _shared(flag: torch.Tensor) -> torch.Tensor:
     return flag.share_memory_()  # type: ignore[no-untyped-call, no-any-return]
 
 
-#: What an error says of a state that was saved elsewhere.
+#: The error for a state that was saved elsewhere.
 _OTHER_READER = (
     "reader: load it in the rank where it was saved, with as many ranks and workers; "
     "StatefulDataLoader of torchdata saves and loads the states of workers"
@@ -297,7 +297,7 @@ _OTHER_READER = (
 
 
 def _check_same(what: str, there: Any, here: Mapping[str, Any]) -> None:
-    """Raise a UsageError that lists where a state differs from what it should be."""
+    """Raise a UsageError that lists the differences of a state."""
     known = there if isinstance(there, Mapping) else {}
     differ = [
         f"{name} {short(known.get(name))} there, {short(value)} here"
@@ -309,7 +309,7 @@ def _check_same(what: str, there: Any, here: Mapping[str, Any]) -> None:
 
 
 def _fields(column: NDArray[Any]) -> Any:
-    """A structured array as a dict of plain arrays; any other array as it is."""
+    """A structured array as a dict of plain arrays. Any other array as it is."""
     if column.dtype.names is None:
         return column
     # Contiguous, because PyTorch refuses strides that are not multiples of the item size.

@@ -93,7 +93,7 @@ def _fit_lookup(key: Callable[[Columns], NDArray[Any]], train: Columns) -> Predi
 
 
 def codes(parts: NDArray[Any]) -> NDArray[np.uint64]:
-    """A 64-bit code of each row of integers, uint64 `(rows,)`; trailing zeros do not count."""
+    """A 64-bit code of each row of integers, uint64 `(rows,)`. Trailing zeros do not count."""
     return hash_rows(np.ascontiguousarray(parts, "<i8").view(np.uint8))
 
 

@@ -54,7 +54,7 @@ class TextTask(Task):
     @property
     @abc.abstractmethod
     def tokens(self) -> tuple[str, ...]:
-        """All tokens that `text` can have, in a fixed order; may be a class attribute."""
+        """All tokens that `text` can have, in a fixed order. May be a class attribute."""
 
     @functools.cached_property
     def vocabulary(self) -> Vocabulary:
@@ -70,7 +70,7 @@ class TextTask(Task):
         return given
 
     def join(self, block: Block) -> pa.Array:
-        """The texts of a block; a column `length` saves counting their tokens."""
+        """The texts of a block. A column `length` saves counting their tokens."""
         return self.vocabulary.join(self.input_ids(block), block.columns.get("length"))
 
     # Rows in texts of others, see `synthbench.decontamination`.
@@ -112,7 +112,7 @@ class TextTask(Task):
         return () if self.answer.vocabulary is None else ("masked-lm", "causal-lm")
 
     def input_ids(self, block: Block) -> NDArray[np.integer[Any]]:
-        """The ids of the texts of a block in reading order, `(rows, width)`; zeros are left out.
+        """The ids of the texts of a block in reading order, `(rows, width)`. Zeros are left out.
 
         By default `tokens`. Override it if a block holds the tokens in another order.
         """
@@ -127,7 +127,7 @@ class TextTask(Task):
         return None
 
     def content(self, block: Block) -> NDArray[np.uint8]:
-        """The ids themselves; odd codes of two bytes if there are more than 255 tokens."""
+        """The ids themselves. Odd codes of two bytes if there are more than 255 tokens."""
         tokens = block["tokens"]
         if tokens.dtype == np.uint8:
             return tokens

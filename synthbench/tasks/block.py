@@ -44,7 +44,7 @@ class Block:
 
     @staticmethod
     def concatenate(blocks: Sequence[Block]) -> Block:
-        """The rows of all blocks, in order; the blocks have the same columns.
+        """The rows of all blocks, in order. The blocks have the same columns.
 
         Columns of two axes are padded with 0 on the right to the widest.
 
@@ -55,7 +55,7 @@ class Block:
         for block in blocks[1:]:
             if block.form != first:
                 raise TaskError(
-                    "propose and enumerate_rows must give arrays of one form for all buckets; they "
+                    "propose and enumerate_rows must give arrays of one form for all buckets. They "
                     f"gave {_in_words(first)}, and {_in_words(block.form)}."
                 )
         names = blocks[0].columns

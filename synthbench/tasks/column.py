@@ -238,7 +238,7 @@ class Column(abc.ABC):
     def encode_items(
         self, array: pa.Array, name: str, vocabulary: Vocabulary | None = None
     ) -> Encoded:
-        """Values inside lists as one number each; arguments and errors as in `encode`."""
+        """Values inside lists as one number each. Arguments and errors as in `encode`."""
         return Encoded(plain_values(array, name), fill=-1)
 
     def ids(self, values: Any) -> NDArray[np.int64]:

@@ -40,7 +40,7 @@ def check_class(cls: type[Task]) -> None:
     _require(cls, "name", _is_name, "letters, digits, '-', '_' and '.'")
     for attribute in ("title", "summary", "source", "bucket_name"):
         _require(cls, attribute, _is_text, "a text on one line, without control characters")
-    _require(cls, "variants", _is_named_texts, "sentences by name; a name has letters and digits")
+    _require(cls, "variants", _is_named_texts, "sentences by name. A name has letters and digits")
     _require(
         cls,
         "parameters_type",
@@ -122,7 +122,7 @@ def _check_tokens(task: TextTask) -> None:
         if not _is_prose(token) or (separator in token if separator else len(token) > 1):
             raise TaskError(
                 f"tokens of {task.name} has {short(token)}: a token has no separator "
-                f"({separator!r}) and no control characters; without a separator it is one "
+                f"({separator!r}) and no control characters. Without a separator it is one "
                 "character."
             )
     if "text" not in task.columns:

@@ -74,7 +74,7 @@ def struct(fields: Columns) -> Column:
 
 
 def image() -> Column:
-    """An encoded image; a struct of `bytes` and `path` in Arrow, a PIL image in `datasets`."""
+    """An encoded image. A struct of `bytes` and `path` in Arrow, a PIL image in `datasets`."""
     return nested.Image()
 
 
@@ -112,7 +112,7 @@ def cast(columns: Columns, given: Mapping[str, Any], rows: int) -> dict[str, pa.
     """
     if given.keys() != columns.keys():
         declared, names = ", ".join(columns), ", ".join(given)
-        raise ValueError(f"columns declares {declared}; render gives {names}")
+        raise ValueError(f"columns declares {declared}. Render gives {names}")
     arrays = {}
     for name, column in columns.items():
         try:
@@ -124,7 +124,7 @@ def cast(columns: Columns, given: Mapping[str, Any], rows: int) -> dict[str, pa.
 
 
 def row_values(columns: Columns, row: Mapping[str, Any]) -> dict[str, Any]:
-    """The plain values of a row from elsewhere; what is no column stays as it is.
+    """The plain values of a row from elsewhere. What is no column stays as it is.
 
     Args:
         columns: the columns that are read.

@@ -162,7 +162,7 @@ def inputs_of(read: Block, ids: NDArray[np.integer[Any]], gap: int = 0) -> Batch
 
 
 def as_ids(predicted: NDArray[Any], axes: int, form: TokenForm) -> NDArray[Any]:
-    """Predictions of so many axes; scores, which have one more, as the best of the last axis.
+    """Predictions of so many axes. Scores, which have one more, as the best of the last axis.
 
     Where a score is NaN, the id is -1, which no answer has.
 
@@ -174,7 +174,7 @@ def as_ids(predicted: NDArray[Any], axes: int, form: TokenForm) -> NDArray[Any]:
         if predicted.shape[-1] < needed:
             raise UsageError(
                 f"Predictions of {form.name}: expected at least {needed} scores, one for each "
-                f"number that labels may have; got {predicted.shape[-1]}, in an array "
+                f"number that labels may have. Got {predicted.shape[-1]}, in an array "
                 f"{predicted.shape}."
             )
         # `argmax` would take the first NaN for the largest score.
@@ -183,11 +183,11 @@ def as_ids(predicted: NDArray[Any], axes: int, form: TokenForm) -> NDArray[Any]:
     if predicted.ndim != axes or predicted.dtype.kind not in "iu":
         raise UsageError(
             f"Predictions of {form.name}: expected whole numbers with {axes} axes, or scores with "
-            f"one axis more; got {predicted.dtype} {predicted.shape}."
+            f"one axis more. Got {predicted.dtype} {predicted.shape}."
         )
     return predicted
 
 
 def named(ids: Sequence[int], tokens: Sequence[str]) -> list[str]:
-    """The token of each id; an id that is none becomes an empty token, which no answer has."""
+    """The token of each id. An id that is none becomes an empty token, which no answer has."""
     return [tokens[one] if 0 <= one < len(tokens) else "" for one in ids]

@@ -72,7 +72,7 @@ class TokenClassification(TokenForm):
     def _as_targets(
         self, tokens: NDArray[np.integer[Any]], answer: NDArray[np.integer[Any]]
     ) -> NDArray[np.integer[Any]]:
-        """As of other forms; a ValueError if a row has not as many labels as tokens."""
+        """As of other forms. A ValueError if a row has not as many labels as tokens."""
         labelled, lengths = np.count_nonzero(answer, axis=1), np.count_nonzero(tokens, axis=1)
         if wrong := np.flatnonzero(labelled != lengths).tolist():
             raise ValueError(
@@ -136,7 +136,7 @@ class _LanguageModel(TokenForm):
         return self._input_ids.take(answer)
 
     def _place(self, read: Block, gap: int, extra: int) -> tuple[Batch, NDArray[np.bool_]]:
-        """The question, `gap` places, the answer and `extra` places; and where the answer is."""
+        """The question, `gap` places, the answer and `extra` places, and where the answer is."""
         tokens, answer = read["tokens"], read["answer"]
         room = np.zeros((len(tokens), gap + answer.shape[1] + extra), np.int32)
         inputs = np.hstack([tokens, room], dtype=np.int32)
@@ -160,7 +160,7 @@ class _LanguageModel(TokenForm):
 
 
 class MaskedLM(_LanguageModel):
-    """The question, then as many mask tokens as the answer has; read at these, all at once."""
+    """The question, then as many mask tokens as the answer has. Read at these, all at once."""
 
     name = "masked-lm"
     at_positions = True
@@ -177,7 +177,7 @@ class MaskedLM(_LanguageModel):
         return batch
 
     def answers(self, batch: Batch, predicted: NDArray[np.integer[Any]]) -> list[Any]:
-        """The answers that predicted tokens give; a UsageError if their shape is another."""
+        """The answers that predicted tokens give. A UsageError if their shape is another."""
         predicted, at_answer = as_ids(predicted, 2, self), batch["input_ids"] == self.mask_id
         if predicted.shape != at_answer.shape:
             raise UsageError(
@@ -191,7 +191,7 @@ class MaskedLM(_LanguageModel):
 
 
 class CausalLM(_LanguageModel):
-    """Question, separator, answer, end; the loss is on the answer and the end."""
+    """Question, separator, answer, end. The loss is on the answer and the end."""
 
     name = "causal-lm"
     specials = (SEPARATOR, END)
@@ -269,7 +269,7 @@ def form_of(task: Task, name: str | None = None, start: bool = False) -> TokenFo
 
 
 def check_text(task: Task) -> TextTask:
-    """The task, if its rows are texts; a UsageError if they are not."""
+    """The task, if its rows are texts. A UsageError if they are not."""
     if isinstance(task, TextTask):
         return task
     raise UsageError(

@@ -73,7 +73,7 @@ class Judged:
         return self.answer.measure(row[LABEL], answer)
 
     def score(self, row: Mapping[str, Any], prediction: Any) -> float:
-        """The first metric of one prediction; a prediction that cannot be read is wrong."""
+        """The first metric of one prediction. A prediction that cannot be read is wrong."""
         row = row_values(self._judging, row)
         return self.measure(row, self.read_answer(row, prediction))[self.metrics[0]]
 

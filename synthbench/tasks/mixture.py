@@ -90,7 +90,7 @@ class Mixture(Generic[T]):
 
     @functools.cached_property
     def turns(self) -> tuple[int, ...]:
-        """The number of the part of each row; repeated for the rows that follow.
+        """The number of the part of each row. Repeated for the rows that follow.
 
         A row goes to the part that lacks most of its share.
         """

@@ -66,7 +66,7 @@ class ListOf(Column):
         return "numbers in lists or an array, of the shape that the row asks for"
 
     def read(self, prediction: Any, label: Any) -> Any:
-        """Numbers as an array; as lists of arrays, where the label has lists of several lengths."""
+        """Numbers as an array. As lists of arrays, where the label has lists of several lengths."""
         try:
             shape = np.shape(label)
         except ValueError:
@@ -157,7 +157,7 @@ class Struct(Column):
 
 @dataclasses.dataclass(frozen=True)
 class Image(Column):
-    """An encoded image; a struct of `bytes` and `path` in Arrow, a PIL image in `datasets`."""
+    """An encoded image. A struct of `bytes` and `path` in Arrow, a PIL image in `datasets`."""
 
     plain = False
 

@@ -1,4 +1,4 @@
-"""A new package with a small task, written from templates; it passes `synthbench check-task`."""
+"""A new package with a small task, written from templates. It passes `synthbench check-task`."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _check_name(name: str) -> None:
             f"first, {_LONGEST} characters at most.{hint}"
         )
     if name in list_tasks():
-        raise UsageError(f"A task named {name!r} exists already; choose another name.")
+        raise UsageError(f"A task named {name!r} exists already. Choose another name.")
     module = name.replace("-", "_")
     if keyword.iskeyword(module) or module in sys.stdlib_module_names or _is_installed(module):
         raise UsageError(

@@ -37,7 +37,7 @@ class Parameters:
 
     @classmethod
     def make(cls, values: Mapping[str, Any] | Parameters) -> Parameters:
-        """Parameters from names and values; text, as `--set` gives it, is read by field type.
+        """Parameters from names and values. Text, as `--set` gives it, is read by field type.
 
         Raises:
             UsageError: `values` is not a mapping, or names an unknown parameter.
@@ -84,7 +84,7 @@ def parameter(
     """A field of `Parameters`.
 
     Args:
-        default: the default; all values have its type.
+        default: the default. All values have its type.
         help: what it means, as `synthbench info` shows it.
         least: the smallest number that is allowed. With a limit, a tuple of numbers must not be
             empty, and its numbers must differ.

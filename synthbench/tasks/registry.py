@@ -49,7 +49,7 @@ _registered: dict[str, type[Task]] = {}
 
 
 def register(task: type[Task]) -> type[Task]:
-    """Make a task of another package known under its `name`; usable as a class decorator.
+    """Make a task of another package known under its `name`. Usable as a class decorator.
 
     Args:
         task: a concrete subclass of `synthbench.Task`.
@@ -84,7 +84,7 @@ def register(task: type[Task]) -> type[Task]:
         for variant in task.variants:
             _make(task, variant, chosen)
     if task.name in _OWN or _registered.get(task.name, task) is not task:
-        raise UsageError(f"A task named {task.name!r} exists already; choose another name.")
+        raise UsageError(f"A task named {task.name!r} exists already. Choose another name.")
     _registered[task.name] = task
     return task
 
@@ -240,12 +240,12 @@ def task_from(
     parameters: Mapping[str, Any] | Parameters | None = None,
     seed: int = 0,
 ) -> Task:
-    """The task of choices that are data, as a manifest or a study has them; raises as `task`."""
+    """The task of choices that are data, as a manifest or a study has them. Raises as `task`."""
     return _make(task_class(name), variant, parameters, seed)
 
 
 def level_parameters(chosen: type[Task], level: str | None) -> Mapping[str, Any]:
-    """The parameters of a level; empty without a level.
+    """The parameters of a level. Empty without a level.
 
     Raises:
         UsageError: an unknown level, or a task without levels.
@@ -261,7 +261,7 @@ def level_parameters(chosen: type[Task], level: str | None) -> Mapping[str, Any]
 def changed(
     given: Task, *, level: str | None = None, parameters: Mapping[str, Any] | None = None
 ) -> Task:
-    """The same task at one of its levels, or with other parameters; these win over the level's.
+    """The same task at one of its levels, or with other parameters. These win over the level's.
 
     Raises:
         UsageError: an unknown level or parameter.

@@ -99,7 +99,7 @@ def share_of(task: Task, split: Split, bucket: int) -> float:
 
 
 def _rivals(task: Task, split: Split, bucket: int) -> list[str]:
-    """The splits that divide a bucket's rows; none for a stream, which has a split of its own."""
+    """The splits that divide a bucket's rows. None for a stream, which has a split of its own."""
     if split not in task.splits:
         return []
     return [

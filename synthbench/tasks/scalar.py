@@ -215,7 +215,7 @@ class ClassLabel(Column):
         return read_class(answer, self.names)
 
     def _from_row(self, given: Any) -> int:
-        """An index from 0, or a name; a table of text has the index as text."""
+        """An index from 0, or a name. A table of text has the index as text."""
         is_padded = isinstance(given, str) and given[:1] == "0" and given[1:2].isdigit()
         index = None if is_padded and given not in self.names else read_class(given, self.names)
         if index is None:

@@ -48,7 +48,7 @@ def _are(task: Task, given: Any) -> bool:
 
 @functools.lru_cache(maxsize=1 << 10)
 def task_of(spec: str) -> Task:
-    """The task of a text that `task_spec` has written; the same object for the same text.
+    """The task of a text that `task_spec` has written. The same object for the same text.
 
     Raises:
         UsageError: the text is not of this form, or names something that does not exist.

@@ -48,7 +48,7 @@ class StartSymbol(TokenForm):
 
     @property
     def output_tokens(self) -> tuple[str, ...]:
-        """Those of the form; a language model also scores the start symbol."""
+        """Those of the form. A language model also scores the start symbol."""
         tokens = self._form.output_tokens
         return self.input_tokens if tokens == self._form.input_tokens else tokens
 

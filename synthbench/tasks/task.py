@@ -179,7 +179,7 @@ class Task(Judged, abc.ABC):
 
     @property
     def forms(self) -> tuple[str, ...]:
-        """The forms in which `synthbench.tokens` gives rows; none unless it is a `TextTask`."""
+        """The forms in which `synthbench.tokens` gives rows. None unless it is a `TextTask`."""
         return ()
 
     @property
@@ -241,7 +241,7 @@ class Task(Judged, abc.ABC):
         return str(bucket) if told else "all"
 
     def bucket_weights(self, split: Split) -> tuple[float, ...]:
-        """The proportions in which the split's buckets are filled; equal by default."""
+        """The proportions in which the split's buckets are filled. Equal by default."""
         return (1.0,) * len(split.buckets)
 
     def capacity(self, split: Split, bucket: int) -> int | None:
@@ -249,7 +249,7 @@ class Task(Judged, abc.ABC):
         return None
 
     def enumerate_rows(self, split: Split, bucket: int) -> Block | dict[str, NDArray[Any]]:
-        """Every row of a bucket whose `capacity` is known, in any fixed order; see `propose`."""
+        """Every row of a bucket whose `capacity` is known, in any fixed order. See `propose`."""
         raise TypeError(f"{self.name} has no enumerate_rows")  # pragma: no cover
 
     # Row identity, see `synthbench.tasks.row_ids`.
@@ -311,11 +311,11 @@ class Task(Judged, abc.ABC):
         return None if chance == 1 else chance
 
     def baseline(self) -> dict[str, float]:
-        """Scores that are possible without solving the task, by name; shown beside a report."""
+        """Scores that are possible without solving the task, by name. Shown beside a report."""
         return {}
 
     def probe_targets(self, row: Mapping[str, Any]) -> dict[str, int]:
-        """The classes that linear probes predict; by default every whole number or boolean."""
+        """The classes that linear probes predict. By default every whole number or boolean."""
         return {name: int(row[name]) for name in self.columns if isinstance(row[name], int)}
 
     @property
@@ -337,7 +337,7 @@ class Task(Judged, abc.ABC):
         return 65_536
 
     def stream_round_rows(self, split: Split) -> int:
-        """The most rows of a round of a stream; the rows of a stream depend on it."""
+        """The most rows of a round of a stream. The rows of a stream depend on it."""
         return self.round_rows
 
     @property

@@ -126,7 +126,7 @@ class Vocabulary:
         return ids, lengths
 
     def encode(self, texts: pa.Array, width: int = 1) -> NDArray[np.integer[Any]]:
-        """The ids of each text, padded with 0; see `read`.
+        """The ids of each text, padded with 0. See `read`.
 
         Args:
             texts: the texts.
@@ -140,7 +140,7 @@ class Vocabulary:
     def model_inputs(
         self, texts: pa.Array | Sequence[str], width: int = 1
     ) -> dict[str, NDArray[np.int64]]:
-        """The inputs of a Hugging Face model; arguments and errors as in `encode`.
+        """The inputs of a Hugging Face model. Arguments and errors as in `encode`.
 
         Returns:
             `input_ids`, the ids, padded on the right with 0, and `attention_mask`, 1 for tokens
@@ -162,7 +162,7 @@ class Vocabulary:
         """Texts from their ids, the opposite of `encode`.
 
         Args:
-            ids: `(texts, width)`; zeros are left out, wherever they stand.
+            ids: `(texts, width)`. Zeros are left out, wherever they stand.
             lengths: the number of tokens of each text, if it is known already. It saves counting
                 them where every token is one character.
         """
@@ -209,7 +209,7 @@ class Vocabulary:
         allowed = " ".join(self.tokens[:_SHOWN_TOKENS])
         if len(self.tokens) > _SHOWN_TOKENS:
             allowed += f" ... {self.tokens[-1]}"
-        return ValueError(f"{word!r} is not a token; allowed are {allowed}")
+        return ValueError(f"{word!r} is not a token. Allowed are {allowed}")
 
 
 def pad(
@@ -233,7 +233,7 @@ def pad(
 
 
 def packed(ids: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
-    """Ids `(rows, width)` with the zeros of each row behind all others; the order stays."""
+    """Ids `(rows, width)` with the zeros of each row behind all others. The order stays."""
     used = ids > 0
     if not (used[:, 1:] > used[:, :-1]).any():
         return ids

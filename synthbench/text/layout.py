@@ -1,7 +1,7 @@
-"""A table as lines of a terminal, where a figure always stands in the line of its label.
+"""A table as lines of a terminal, where a figure is always in the line of its label.
 
-Prose wraps within its column. Labels and figures stay whole. What does not fit beside each other
-continues below, behind the columns that name the rows:
+Prose wraps within its column. Labels and figures stay whole. Columns that do not fit beside
+each other continue below, behind the columns that name the rows:
 
     model  measure  here          model  measure  here  paper
     ndr    iid      1.000         ndr    iid     1.000  0.990
@@ -35,7 +35,7 @@ class TableColumn:
 
     Attributes:
         head: its name.
-        cells: its cells, from top to bottom. Lines of one cell stand beside the same lines of the
+        cells: its cells, from top to bottom. Lines of one cell are beside the same lines of the
             other cells of its row that have several.
         is_right: whether it is right-aligned.
         is_whole: whether its cells, not its name, keep their lines whole.
@@ -59,7 +59,7 @@ class TableColumn:
 
 
 def bands(columns: Sequence[TableColumn], keys: int, room: int) -> list[list[TableColumn]]:
-    """The columns that stand beside each other, from top to bottom; each band starts with the keys.
+    """The columns that are beside each other, from top to bottom. Each band starts with the keys.
 
     Keys stay whole if half of a line has room for them.
 
@@ -90,7 +90,7 @@ def _needed(columns: Sequence[TableColumn]) -> int:
 
 
 def widths(columns: Sequence[TableColumn], room: int) -> list[int]:
-    """Widths of columns that stand beside each other; columns that wrap share the room."""
+    """Widths of columns that are beside each other. Columns that wrap share the room."""
     found = [column.least for column in columns]
     spare = room - _needed(columns)
     for _ in range(spare):

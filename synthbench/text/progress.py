@@ -1,6 +1,6 @@
 """Progress bars and notes, on standard error.
 
-Services and `pythonw` have no standard error: `sys.stderr` is None or closed, and nothing is shown.
+Services and `pythonw` lack standard error: `sys.stderr` is None or closed, and nothing is shown.
 `rich` draws the bars. It is imported for the first bar.
 """
 
@@ -28,17 +28,17 @@ _DRAWN_BY: list[Progress] = []
 
 
 class Bar:
-    """A progress bar; it does nothing if `progress` is None.
+    """A progress bar. It does nothing if `progress` is None.
 
     Args:
         progress: the display that draws the bar, or None.
-        title: what is being done.
-        unit: what is counted, in the plural.
+        title: the activity.
+        unit: the counted things, in the plural.
         total: number of units to do.
         done: number of units done before.
 
     Attributes:
-        title: what is being done. May be set later.
+        title: the activity. May be set later.
         total: number of units to do. May be set later.
         done: number of finished units, if the bar is shown.
     """
@@ -62,7 +62,7 @@ class Bar:
 
         Args:
             done: number of units finished since the last call.
-            now: what is being done now, shown behind the title. Default: as in the last call.
+            now: the present activity, shown behind the title. Default: as in the last call.
         """
         if self._progress is None:
             return
@@ -110,8 +110,8 @@ def progress_bar(shown: bool, title: str, unit: str, total: int, done: int = 0) 
 
     Args:
         shown: whether to show the bar. It is shown only if standard error is a terminal.
-        title: what is being done.
-        unit: what is counted, in the plural.
+        title: the activity.
+        unit: the counted things, in the plural.
         total: number of units to do.
         done: number of units done before.
     """
@@ -161,9 +161,9 @@ def on_terminal() -> bool:
 
 
 def note(text: str) -> None:
-    """Write a line to standard error, if there is one."""
+    """Write a line to standard error, if it exists."""
     if (stream := _standard_error()) is not None:
-        with contextlib.suppress(OSError):  # whoever read it has gone
+        with contextlib.suppress(OSError):  # its reader has gone
             print(text, file=stream, flush=True)
 
 

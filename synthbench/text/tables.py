@@ -1,6 +1,6 @@
-"""Tables for terminals, Markdown and HTML; lists and colours for terminals.
+"""Tables for terminals, Markdown and HTML. Lists and colours for terminals.
 
-What a terminal shows is made by `rich`, which is imported when there is something to show.
+`rich` makes the output of a terminal. It is imported when something is shown.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Table:
         keys: how many of the first columns name a row. A terminal that is too narrow for all
             columns shows some of them below the others, each time behind these.
         apart: whether empty lines separate the rows in a terminal.
-        title: what the table shows. Its caption in HTML.
+        title: the subject of the table. Its caption in HTML.
         notes: sentences that a terminal shows below the table.
     """
 
@@ -58,7 +58,7 @@ class Table:
         return "\n".join(f"| {' | '.join(line)} |" for line in (self.head, rule, *rows))
 
     def html(self) -> str:
-        """The table in HTML, with all texts escaped; right-aligned cells have the class `right`."""
+        """The table in HTML, with all texts escaped. Right-aligned cells have the class `right`."""
         caption = f"<caption>{escaped(self.title)}</caption>" if self.title else ""
         head, *rows = (self._html_row(row) for row in (Heading(self.head), *self.rows))
         body = "\n".join(["<tbody>", *rows, "</tbody>"])
@@ -91,7 +91,7 @@ class Table:
     def _lines(
         self, columns: Sequence[TableColumn], room: Sequence[int], console: Console
     ) -> Iterator[Text]:
-        """The lines of columns that stand beside each other."""
+        """The lines of columns that are beside each other."""
         yield from row_lines([column.head for column in columns], columns, room, console)
         for number, row in enumerate(self.rows):
             if isinstance(row, Heading) or (self.apart and number):
@@ -123,7 +123,7 @@ def items(texts: Iterable[str | Text]) -> Any:
 
 
 def stack(*parts: Any) -> Group:
-    """Tables and texts one below the other; lines of strings stay whole."""
+    """Tables and texts below each other. Lines of strings stay whole."""
     from rich.console import Group
 
     return Group(*(styled(part, whole=True) if isinstance(part, str) else part for part in parts))
@@ -151,7 +151,7 @@ def styled(text: str, style: str = "", whole: bool = False) -> Text:
 
 
 def render(*parts: Any, colors: bool = False) -> str:
-    """Render a `stack` as text, as wide as the terminal (80 columns if there is none).
+    """Render a `stack` as text, as wide as the terminal (or 80 columns).
 
     Args:
         parts: what to render.

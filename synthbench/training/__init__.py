@@ -1,4 +1,4 @@
-"""Training and validating the papers' models; needs PyTorch, the extra `train`.
+"""Training and validating the papers' models. Needs PyTorch, the extra `train`.
 
 `train` makes one run, `reproduce` all runs of a study, `figures` draws a run, and `check_layer`
 asks nine questions about a layer before any training. `train` and `reproduce` load PyTorch only

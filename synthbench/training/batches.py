@@ -46,7 +46,7 @@ def take(rows: Rows, indices: NDArray[np.int64], width: int | None = None) -> Ba
 
 
 def _wide(values: Tensor) -> Tensor:
-    """Numbers in the type that models take, float32 or int64; pixels stay as they are."""
+    """Numbers in the type that models take, float32 or int64. Pixels stay as they are."""
     return values if values.is_floating_point() or values.ndim == 4 else values.long()
 
 
@@ -139,7 +139,7 @@ class EpochBatches:
     """Batches of a split in memory, shuffled in every epoch.
 
     Args:
-        rows: the split; batches are on its device.
+        rows: the split. Batches are on its device.
         batch_size: rows of a batch, at most those of the split.
         seed: determines the order.
         one_length: all rows of a batch have one length. See `ByLength`.
@@ -181,7 +181,7 @@ class EpochBatches:
         self._epoch = functools.lru_cache(maxsize=2)(self._shuffled_epoch)
 
     def batch(self, step: int) -> Batch:
-        """The batch of a step, counted from 0; on the device of the rows."""
+        """The batch of a step, counted from 0. On the device of the rows."""
         if self._one_length is not None:
             indices = self._one_length.indices(step)
         elif self._batch_size == len(self._table) == len(self._entries):
@@ -275,7 +275,7 @@ class StreamBatches:
         self._round = functools.lru_cache(maxsize=2)(self._encoded_round)
 
     def batch(self, step: int) -> Batch:
-        """The batch of a step, counted from 0; on the device."""
+        """The batch of a step, counted from 0. On the device."""
         slices = list(self._source.slices(step * self._batch_size, self._batch_size))
         rows, lengths, chosen = self._round(slices[0][0])
         if chosen is not None:

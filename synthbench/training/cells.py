@@ -21,7 +21,7 @@ def number(metric: str, value: float) -> str:
 
 
 def cell(metric: str, figure: Mapping[str, Any] | None, runs: int | None) -> str:
-    """A figure with its deviation, a number of runs with its Wilson interval; empty if none."""
+    """A figure with its deviation, a number of runs with its Wilson interval. Empty if none."""
     if figure is None:
         return ""
     mean, deviation = figure["mean"], figure["deviation"]

@@ -66,7 +66,7 @@ def compare(study: Study, runs: Mapping[tuple[str, str], Sequence[Run]]) -> dict
 
 
 def _measures(study: Study, lines: Sequence[Mapping[str, Json]]) -> tuple[Measure, ...]:
-    """The study's measures; all rows of a split in place of measures on rows that no run had.
+    """The study's measures. All rows of a split in place of measures on rows that no run had.
 
     A level may have other lengths than the study, so that some measures lack rows.
     """

@@ -195,7 +195,7 @@ HEAD = ("the paper's contrast", "measure", "paper", "ours", "result", "table")
 
 
 def contrasts_markdown(findings: Sequence[Finding]) -> str:
-    """The contrasts of a comparison as a table in Markdown; empty if it has none."""
+    """The contrasts of a comparison as a table in Markdown. Empty if it has none."""
     lines = list(map(contrast_cells, findings))
     return Table(HEAD, lines).markdown() if lines else ""
 
@@ -229,7 +229,7 @@ def _where(contrast: Contrast) -> str:
 
 
 def _ours(finding: Finding) -> str:
-    """Our two figures and the corrected p-value; empty if a model shows nothing."""
+    """Our two figures and the corrected p-value. Empty if a model shows nothing."""
     if finding.state == UNFITTED:
         return ""
     chance = ""

@@ -85,7 +85,7 @@ class RunDirectory:
 
     @contextlib.contextmanager
     def open(self, command: dict[str, Any], overwrite: bool = False) -> Iterator[None]:
-        """Lock the directory for a run; arguments are those of `check`.
+        """Lock the directory for a run. Arguments are those of `check`.
 
         With `overwrite`, the run that is here is removed first.
 
@@ -124,7 +124,7 @@ class RunDirectory:
             return None
         result = self._json(_RESULT)
         if not isinstance(result, dict) or not {"recipe", "splits", "fit"} <= result.keys():
-            raise DatasetError(f"{self.path / _RESULT} is no result; start again with --overwrite.")
+            raise DatasetError(f"{self.path / _RESULT} is no result. Start again with --overwrite.")
         return result
 
     def finish(self, model: dict[str, Any], result: dict[str, Any]) -> None:
@@ -134,7 +134,7 @@ class RunDirectory:
         (self.path / _CHECKPOINT).unlink(missing_ok=True)
 
     def save(self, state: dict[str, Any], name: str = _CHECKPOINT) -> None:
-        """Write a checkpoint or the chosen parameters; the file is never seen half-written."""
+        """Write a checkpoint or the chosen parameters. The file is never seen half-written."""
         import torch  # late, so that a place can be refused without it
 
         with self.output.writing(name) as beside:
@@ -157,7 +157,7 @@ class RunDirectory:
         except DatasetError as error:
             raise DatasetError(f"{error}; start again with --overwrite.") from None
         if damaged is not None or not isinstance(state, dict):
-            raise DatasetError(f"{file} is damaged; start again with --overwrite.")
+            raise DatasetError(f"{file} is damaged. Start again with --overwrite.")
         return state
 
     @property
@@ -199,7 +199,7 @@ class RunDirectory:
         return steps if (self.path / _RESULT).is_file() else self.last_step
 
     def note(self, measured: dict[str, Any]) -> None:
-        """Append a line to the metrics; numbers that are not finite become null."""
+        """Append a line to the metrics. Numbers that are not finite become null."""
         values = {
             name: None if isinstance(value, float) and not math.isfinite(value) else value
             for name, value in measured.items()

@@ -48,7 +48,7 @@ class Best(NamedTuple):
 
 
 class Loop:
-    """The steps of a run; call `run` inside `isolated`.
+    """The steps of a run. Call `run` inside `isolated`.
 
     The splits in `eval_splits` are measured at every validation and at least ten times. The best
     checkpoint is chosen by the split `select`. Without it, the last checkpoint counts. The
@@ -97,7 +97,7 @@ class Loop:
         )
 
     def run(self, bar: Bar | None = None) -> dict[str, Tensor]:
-        """Take all steps that are left; returns the chosen parameters.
+        """Take all steps that are left. Returns the chosen parameters.
 
         `bar` counts them beside those of other runs. Default: a bar of this run alone.
         """
@@ -187,7 +187,7 @@ class Loop:
             line = line_of_theirs(self.model)
             raise SynthbenchError(
                 f"{line}{'the' if line else 'The'} training loss of {self.recipe.name!r} is {loss} "
-                f"by step {self.step}; try --recipe clip=1 or a smaller learning_rate."
+                f"by step {self.step}. Try --recipe clip=1 or a smaller learning_rate."
             )
         measured: dict[str, Any] = {
             "step": self.step,
@@ -263,7 +263,7 @@ class Loop:
             if missing := self._state().keys() - state.keys():
                 raise SynthbenchError(
                     f"The checkpoint in {self.directory.path} has no {min(missing)!r}: it is of "
-                    "another version of synthbench; start again with --overwrite."
+                    "another version of synthbench. Start again with --overwrite."
                 )
             self.step, self.seconds = state["step"], state["seconds"]
             self.learned_at, self.tokens = state["learned_at"], state["tokens"]
@@ -272,7 +272,7 @@ class Loop:
             if self.directory.last_step < noted:
                 raise SynthbenchError(
                     f"The metrics in {self.directory.path} end before step {noted}, which the "
-                    "checkpoint has; start again with --overwrite."
+                    "checkpoint has. Start again with --overwrite."
                 )
             torch.set_rng_state(state["random"].cpu())
             if state["random_cuda"] is not None and self.setting.device.type == "cuda":

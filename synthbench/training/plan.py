@@ -102,7 +102,7 @@ def plan_runs(
 
 
 def _fitting(recipe: Recipe, study: Study, train_rows: int) -> Recipe:
-    """The recipe with at most as many rows in a batch as the train split has; a note says so."""
+    """The recipe with at most as many rows in a batch as the train split has. A note says so."""
     if study.stream or not recipe.steps or not 1 <= train_rows < recipe.batch_size:
         return recipe
     note(
@@ -149,7 +149,7 @@ def _check(
 
 @contextlib.contextmanager
 def steps_bar(shown: bool, title: str, total: int, done: int) -> Iterator[Bar]:
-    """A bar that counts the steps of runs; within another one of its kind, that other one.
+    """A bar that counts the steps of runs. Within another one of its kind, that other one.
 
     Args:
         shown: see `progress_bar`.
@@ -169,7 +169,7 @@ def steps_bar(shown: bool, title: str, total: int, done: int) -> Iterator[Bar]:
 
 
 def finish_runs(runs: Sequence[Run], workers: int, progress: bool) -> list[dict[str, Any]]:
-    """The results of all runs, in order; the bar counts their steps and names those at hand.
+    """The results of all runs, in order. The bar counts their steps and names those at hand.
 
     Raises:
         KeyboardInterrupt: Control-C; its note names the steps that are saved.

@@ -181,7 +181,7 @@ def _longest(model: nn.Module, rows: Rows, copies: int) -> Batch:
 def halting_steps(
     model: nn.Module, splits: Mapping[str, Rows], setting: Setting
 ) -> dict[str, float]:
-    """The mean number of steps before a column halts, for each split; empty without halting."""
+    """The mean number of steps before a column halts, for each split. Empty without halting."""
     found = {}
     for name, rows in splits.items():
         total, record = 0.0, Record()

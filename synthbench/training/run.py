@@ -42,7 +42,7 @@ _CURVE_POINTS = 50
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """One run; the seed determines the model's parameters, dropout and the order of rows.
+    """One run. The seed determines the model's parameters, dropout and the order of rows.
 
     Of a stream all seeds have the same rows in the same order, unless `one_length` draws from them.
     """
@@ -82,7 +82,7 @@ class Run:
         }
 
     def finish(self, bar: Bar | None = None) -> dict[str, Any]:
-        """Train, from where an interrupted run stopped, and evaluate; returns the result.
+        """Train, from where an interrupted run stopped, and evaluate. Returns the result.
 
         Whatever is wrong is refused before a file changes.
 
@@ -235,7 +235,7 @@ def command_without_data(
 
 
 def _thinned(curve: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """At most `_CURVE_POINTS` lines, evenly spaced, the last one included; without gradients."""
+    """At most `_CURVE_POINTS` lines, evenly spaced, the last one included. Without gradients."""
     every = max(1, -(-len(curve) // _CURVE_POINTS))
     return [
         {name: value for name, value in line.items() if not name.startswith("grad_norm/")}

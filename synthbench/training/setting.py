@@ -34,7 +34,7 @@ def set_random_state(state: tuple[Any, ...]) -> None:
 
 @contextlib.contextmanager
 def isolated(seed: int, setting: Setting) -> Iterator[None]:
-    """Seed all randomness and, on a CPU, allow only deterministic algorithms; restore both.
+    """Seed all randomness and, on a CPU, allow only deterministic algorithms. Restore both.
 
     Ours is PyTorch's. Layers from elsewhere may draw from NumPy or Python's `random`.
     """

@@ -52,7 +52,7 @@ def fit_of(
 
 
 def state_of(runs: Sequence[Mapping[str, Any]]) -> str:
-    """`fitted` if all of several runs are, else `not fitted`; empty if there was nothing to learn.
+    """`fitted` if all of several runs are, else `not fitted`. Empty if there was nothing to learn.
 
     Each run has its `fit`, as `fit_of` gave it.
     """

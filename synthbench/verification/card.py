@@ -1,4 +1,4 @@
-"""Check that a dataset's card says what its manifest does; the prose is free."""
+"""Check that a dataset's card says what its manifest does. The prose is free."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def release(version: str) -> tuple[int, ...] | None:
 
 
 def make_tasks(dataset: DatasetDirectory, findings: list[str]) -> dict[str, Task]:
-    """The task of each variant for which one can be made; checks parameters and splits.
+    """The task of each variant for which one can be made. Checks parameters and splits.
 
     Raises:
         MissingSourceError: no source directory has the manifest's class folders, without which
@@ -169,7 +169,7 @@ class SplitFiles:
         task: the task of the split's variant.
         split: the split.
         record: its record in the manifest.
-        faults: what is wrong with the files or their record.
+        faults: faults of the files or their record.
         groups: the row groups, in order.
         chunks: the digests of the chunks of the rows; None if not every row can be read.
         shards: how many shards were read.
@@ -243,7 +243,7 @@ def read_split(
 
 
 def _read_shard(files: SplitFiles, shard: Shard, digest: RowDigest) -> Iterator[str]:
-    """Add a shard's rows to the digest and its row groups to the files; yields what is wrong."""
+    """Add a shard's rows to the digest and its row groups to the files. Yields what is wrong."""
     path, expected = regular_file(files.directory, shard.file), arrow_schema(columns_of(files.task))
     with reading(path):
         size, checksum = path.stat().st_size, file_sha256(path)
@@ -272,7 +272,7 @@ def _read_shard(files: SplitFiles, shard: Shard, digest: RowDigest) -> Iterator[
 
 def _schema_faults(schema: pa.Schema, expected: pa.Schema) -> Iterator[str]:
     if schema.names != expected.names:
-        yield f"has the columns {', '.join(schema.names)}; expected {', '.join(expected.names)}"
+        yield f"has the columns {', '.join(schema.names)}. Expected {', '.join(expected.names)}"
         return
     for there, right in zip(schema, expected, strict=True):
         if there != right:

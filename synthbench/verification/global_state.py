@@ -36,7 +36,7 @@ def seed_global_states(seed: int) -> None:
 
 @contextmanager
 def restored_state() -> Iterator[None]:
-    """Restore the global random state; even importing a library such as `rich` may change it."""
+    """Restore the global random state. Even importing a library such as `rich` may change it."""
     before, torch = (random.getstate(), np.random.get_state()), _torch()
     of_torch = None if torch is None else torch.get_rng_state()
     try:

@@ -24,7 +24,7 @@ def check_ids(splits: Sequence[SplitFiles], engine: Engine) -> Iterator[str]:
 
     Yields:
         The first row of each split that is held out in a split without held-out rows, or the
-        reverse. If there is none, the first row that the variant has twice.
+        reverse. Otherwise the first row that the variant has twice.
     """
     calls = ((files.directory, [one.file for one in files.record.shards]) for files in splits)
     prints = [found for _, found in engine.in_order(_stored_ids, calls)]

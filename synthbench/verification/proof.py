@@ -26,7 +26,7 @@ Prover = Callable[[Any, Block, Mapping[str, pa.Array]], NDArray[np.bool_]]
 
 
 def proved(task: Task, block: Block | None, rows: pa.RecordBatch) -> NDArray[np.bool_]:
-    """The rows that the task's module `proof` proves, bool `(rows,)`; all False without a module.
+    """The rows that the task's module `proof` proves, bool `(rows,)`. All False without a module.
 
     Args:
         task: the task.

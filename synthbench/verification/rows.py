@@ -38,7 +38,7 @@ from synthbench.verification.proof import proved
 
 #: Rows that are held as Python values at a time.
 _BATCH_ROWS = 1_024
-#: A row's number and what is wrong with it.
+#: A row's number and its fault.
 Wrong = tuple[int, str]
 
 
@@ -161,7 +161,7 @@ def first_wrong_row(task: Task, rows: pa.Table, with_ids: bool) -> Wrong | None:
     for batch in rows.to_batches(CHUNK_ROWS):
         try:
             block = task.parse({name: batch.column(name) for name in task.inputs})
-        except Exception as error:  # a task may raise anything on what is not a row
+        except Exception as error:  # a task may raise anything on other values
             block, unreadable = None, error
         wrong = _first_refuted(task, block, batch)
         if with_ids and wrong is None:

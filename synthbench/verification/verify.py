@@ -41,11 +41,11 @@ from synthbench.verification.rows import derived_columns, make_again, solve_rows
 if TYPE_CHECKING:
     from rich.console import Group
 
-#: The first version that generates the same rows as this one.
+#: The first version that generates the same rows as this version.
 ROWS_SINCE = "0.2.0"
-#: What a report counts.
+#: The counts of a report.
 _COUNTED = "variants", "splits", "shards", "rows", "derived values", "rows made again"
-#: What is proved only by making a dataset again.
+#: Claims that only a second making proves.
 _BY_MAKING_AGAIN = "seed, parameters, balance and order of rows"
 
 
@@ -128,17 +128,17 @@ def verify(
 
     Args:
         dataset: the dataset directory.
-        fast: do not make the dataset again. The report says what is then not proved.
+        fast: do not make the dataset again. The report lists the claims that are then not proved.
         workers: how many processes check rows, at most 256. Default: the usable cores, or 1 in a
             daemonic process. No more are started than there are files and row groups.
         progress: show a bar on standard error, if that is a terminal.
 
     Returns:
-        What was checked, every failure with its file and row, and what was not proved: a dataset
+        The checks, every failure with its file and row, and claims that were not proved: a dataset
         cannot be made again without its source images, or by a version that makes other rows.
 
     Raises:
-        DatasetError: there is no dataset, or its manifest cannot be read or is newer.
+        DatasetError: the dataset is missing, or its manifest cannot be read or is newer.
         UsageError: a number of workers that is not allowed, or class folders of the dataset that
             no source directory has.
         SynthbenchError: source images are broken.
@@ -200,7 +200,7 @@ def verify(
                 findings += check_ids(alike, engine)
     unproved += [name for name in manifest.variants if name not in tasks]
     not_proved = [reason] if reason else []
-    not_proved += [f"{name}: its rows, because of what was found wrong." for name in unproved]
+    not_proved += [f"{name}: its rows, because of the faults." for name in unproved]
     failures = [one_line(finding) for finding in findings]
     return VerificationReport(opened.path, manifest.task, failures, checked, not_proved)
 
@@ -211,7 +211,7 @@ def _why_other_rows(made_by: str) -> str | None:
     trusted = f"ids, {_BY_MAKING_AGAIN}: made by synthbench {made_by}"
     if made and since and made < since:
         return (
-            f"{trusted}, whose rows differed; it cannot be made again by this version, "
+            f"{trusted}, whose rows differed. It cannot be made again by this version, "
             f"{__version__}."
         )
     if made and ours and made > ours:

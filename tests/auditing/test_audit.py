@@ -336,7 +336,7 @@ def test_one_variant_can_be_chosen(tmp_path):
     rows = {"train": 600, "iid": 50, "validation": 50, "test": 50}
     make_real(tmp_path / "ctl", "ctl", variant="all", rows=rows)
     assert list(look(tmp_path / "ctl", variants=["backward"]).variants) == ["backward"]
-    with pytest.raises(UsageError, match=r"Unknown variant in .* 'backwards'; .*'backward'\?"):
+    with pytest.raises(UsageError, match=r"Unknown variant in .* 'backwards'. .*'backward'\?"):
         look(tmp_path / "ctl", variants=["backwards"])
 
 

@@ -124,13 +124,13 @@ def test_help_says_how_the_benchmarks_are_called():
 @pytest.mark.parametrize(
     "words, status, said",
     [
-        (["nope"], 2, "Unknown task or benchmark 'nope'; allowed: listops, "),
+        (["nope"], 2, "Unknown task or benchmark 'nope'. Allowed: listops, "),
         (["scalin"], 2, "Did you mean 'scaling'?"),
         (["parity", "scaling"], 2, "Benchmark 'scaling' must be the first word."),
         (["collect", ".", "--into", "broken.json"], 1, "broken.json is not a table of runs: "),
         (["verify", "--other", "."], 2, "--other .: it has no package synthbench."),
-        (["steps", "parity", "--model", "X"], 2, "Unknown model 'X'; allowed: softmax, heat, "),
-        (["floor", "parity", "--model", "X"], 2, "Unknown model 'X'; allowed: softmax, heat, "),
+        (["steps", "parity", "--model", "X"], 2, "Unknown model 'X'. Allowed: softmax, heat, "),
+        (["floor", "parity", "--model", "X"], 2, "Unknown model 'X'. Allowed: softmax, heat, "),
         (["endurance", "listops", "--rows", "3000"], 2, "--rows 3000: a shard has 131,072 rows"),
     ],
 )

@@ -108,7 +108,7 @@ def test_control_c_stops_a_run_that_waits_and_the_same_command_goes_on(tmp_path)
         process.send_signal(signal.SIGINT)
         printed, errors = process.communicate(timeout=20)
         assert (process.returncode, printed) == (130, "")
-        assert errors.strip() == "Interrupted; run the same command again to continue."
+        assert errors.strip() == "Interrupted. Run the same command again to continue."
         stall.set()
         (file,) = tmp_path.rglob("replies.jsonl")
         kept = len(file.read_text().splitlines())

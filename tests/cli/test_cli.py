@@ -52,7 +52,7 @@ def test_a_journey_from_the_list_to_a_score(program, tmp_path):
     before = stamps(tmp_path)
     status, again, _ = program(generate)
     assert status == 0
-    assert "already exists, made by the same command; nothing was changed." in again
+    assert "already exists, made by the same command. Nothing was changed." in again
     assert stamps(tmp_path) == before
 
     status, verdict, _ = program("verify parity --workers 1")

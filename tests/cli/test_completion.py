@@ -49,7 +49,7 @@ def test_names_are_completed(offered, tmp_path, monkeypatch):
         "gen": plain(["generate"]),
         "info ": plain(list_tasks()),
         "generate ": plain([*list_tasks(), "all"]),
-        "generate lis": plain(["listops"]),
+        "generate listo": plain(["listops"]),
         "generate ctl --variant ": plain(["forward", "backward", "all"]),
         "preview ctl --variant b": plain(["backward"]),
         "generate ctl --variant forward --variant b": plain(["backward"]),
@@ -86,7 +86,7 @@ def test_everything_that_takes_a_name_is_completed():
         "--option", "--seeds", "--row", "--figure", "--revision", "name", "repo_id", "--set",
         "--rows", "--keep-checkpoints", "--min-bits", "--weights", "--shots", "--system",
         "--offset", "--request", "--base-url", "--samples", "--concurrency", "--retries",
-        "--timeout", "--width", "--length", "--question", "--answer",
+        "--timeout", "--width", "--length", "--question", "--answer", "--rates", "--compare",
     }  # fmt: skip
     for name, command in commands.commands.items():
         for one in command.params:
@@ -144,7 +144,7 @@ def test_tab_completes(shell, options, setup, program):
     try:
         os.write(ours, (setup + source).encode())
         wait_for("ready")
-        os.write(ours, b"synthbench generate lis\t")
+        os.write(ours, b"synthbench generate listo\t")
         wait_for("listops")
         os.write(ours, b" --level ea\t")
         wait_for("easy")
@@ -157,7 +157,7 @@ def test_tab_completes(shell, options, setup, program):
 @pytest.mark.slow
 def test_fish_completes(program):
     script = "_SYNTHBENCH_COMPLETE=fish_source synthbench | source\n"
-    for line in ("generate lis", "generate listops --level ea"):
+    for line in ("generate listo", "generate listops --level ea"):
         script += f"complete -C 'synthbench {line}'\n"
     done = subprocess.run(
         [found("fish"), "--no-config", "-c", script],

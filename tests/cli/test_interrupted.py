@@ -34,7 +34,7 @@ def test_only_what_can_be_continued_is_said_to_continue(words, continued, capsys
     assert _run(interrupted, words) == 130
     said = capsys.readouterr().err.strip()
     if continued:
-        assert said == "Interrupted; run the same command again to continue."
+        assert said == "Interrupted. Run the same command again to continue."
     else:
         assert said == "Interrupted."
 
@@ -49,7 +49,7 @@ def test_what_is_saved_is_said_after_a_real_signal(capsys):
             raise
 
     assert _run(interrupted, []) == 130
-    assert "Interrupted. Step 3 of 40 of small is saved; run the" in capsys.readouterr().err
+    assert "Interrupted. Step 3 of 40 of small is saved. Run the" in capsys.readouterr().err
 
 
 #: Waits when a module is looked for, and says so before. Background jobs of a shell ignore SIGINT.

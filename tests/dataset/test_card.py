@@ -284,7 +284,7 @@ def test_one_row_less_than_others_is_the_rest_of_a_division(tmp_path):
 def test_prose_with_figures_of_the_defaults_says_that_a_dataset_is_another(tmp_path):
     make(tmp_path / "made", "parity", parameters={"n_values": 4}, rows={"train": 30, "test": 20})
     said = (
-        "> This describes the task with its defaults; this dataset has n_values 4, 30 rows of "
+        "> This describes the task with its defaults. This dataset has n_values 4, 30 rows of "
         "train, 20 rows of test."
     )
     for title in ("Results", "How rows are drawn"):

@@ -70,7 +70,7 @@ def test_the_directory_itself_may_be_a_link_for_its_caller_has_named_it(director
 
 
 def test_a_file_that_is_larger_than_allowed_is_not_read(directory):
-    with pytest.raises(DatasetError, match="has 4 bytes; at most 3 are read"):
+    with pytest.raises(DatasetError, match=r"has 4 bytes. At most 3 are read"):
         read_regular(directory, "a/b/file.txt", 3)
 
 

@@ -75,7 +75,7 @@ def test_a_mount_point_is_refused_for_it_could_never_be_renamed_into():
 def test_a_dataset_that_appeared_meanwhile_is_left_alone_and_so_is_the_work(tmp_path):
     target = tmp_path / "data"
     with (
-        pytest.raises(UsageError, match="while this run was working; it was not changed"),
+        pytest.raises(UsageError, match=r"while this run was working. It was not changed"),
         open_staging(target, COMMAND, overwrite=False) as workplace,
     ):
         workplace.note({})
@@ -123,7 +123,7 @@ def test_json_files_are_whole_at_every_moment(tmp_path, monkeypatch):
         '{\n  "name": "größer",\n  "rows": [\n    1\n  ]\n}\n'
     )
     monkeypatch.setattr(Path, "write_text", full_disk)
-    with pytest.raises(SynthbenchError, match=f"No space left on the device while writing {path};"):
+    with pytest.raises(SynthbenchError, match=f"No space left on the device while writing {path}"):
         write_json(path, {})
     monkeypatch.undo()
     assert json.loads(path.read_text(encoding="utf-8"))["rows"] == [1]

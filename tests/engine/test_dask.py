@@ -129,7 +129,7 @@ def test_control_c_ends_a_run_with_its_cluster_in_one_line_and_the_run_can_be_go
         _, errors = run.communicate(timeout=300)
     assert (run.returncode, errors) == (
         130,
-        "\nInterrupted; run the same command again to continue.\n",
+        "\nInterrupted. Run the same command again to continue.\n",
     )
     make(tmp_path / "ctl", "ctl", **CTL)
     assert files(tmp_path / "ctl") == ctl

@@ -115,7 +115,7 @@ def test_an_error_raised_in_this_package_is_a_bug_in_synthbench(refused, monkeyp
     # A call of None fails there.
     monkeypatch.setattr("synthbench.generation.request.merged_tables", None)
     said = refused(Numbers)
-    assert "TypeError: 'NoneType' object is not callable\nThis is a bug in synthbench;" in said
+    assert "TypeError: 'NoneType' object is not callable\nThis is a bug in synthbench." in said
 
 
 def test_an_error_raised_elsewhere_names_the_function():

@@ -113,7 +113,7 @@ def test_predictions_of_other_splits_are_set_aside(tmp_path, kind):
 def test_a_file_without_predictions_for_the_split_says_for_which_it_has_some(tmp_path):
     lines = [{"id": "a", "prediction": 1, "split": name} for name in ("test", "iid", "test")]
     path = write(tmp_path / "p.jsonl", *lines)
-    expected = f"{path} has no predictions for split 'train'; it has some for: iid, test."
+    expected = f"{path} has no predictions for split 'train'. It has some for: iid, test."
     assert refusal(path, DatasetError, "train") == expected
 
 
@@ -206,7 +206,7 @@ def test_a_line_that_is_no_utf8_is_told_by_its_number(tmp_path, name, text, expe
         ),
         (
             {"id": ["a"], "response": ["1"], "completion": ["1"]},
-            ": both 'response' and 'completion'; name one of them 'prediction'.",
+            ": both 'response' and 'completion'. Name one of them 'prediction'.",
         ),
         ({"id": [5], "prediction": [1]}, ", row 0: id 5 is not text."),
         ({"id": ["a", None], "prediction": [1, 2]}, ", row 1: id None is not text."),
@@ -288,7 +288,7 @@ def test_what_is_wrong_with_a_table_is_told(tmp_path, name, text, expected):
 
 
 def saved(path, array):
-    """Save an array as the ending of the path says; a text file as `numpy.savetxt` writes it."""
+    """Save an array as the ending of the path says. A text file as `numpy.savetxt` writes it."""
     if path.suffix == ".npy":
         np.save(path, array)
     elif path.suffix == ".npz":

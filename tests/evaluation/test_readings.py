@@ -64,7 +64,7 @@ def test_text_labels_are_found_in_running_text_and_as_they_are():
 
 def test_another_way_to_read_is_refused(made):
     text = refusal(UsageError, made.path, {}, read="texts")
-    assert text == "Unknown way to read predictions 'texts'; allowed: value, text. Did you mean " \
+    assert text == "Unknown way to read predictions 'texts'. Allowed: value, text. Did you mean " \
         "'text'?"  # fmt: skip
 
 

@@ -24,7 +24,7 @@ from tests.support import shards
 
 def test_an_unknown_split_is_refused_and_the_nearest_offered(made):
     text = refusal(UsageError, made.path, {}, split="tset")
-    assert "'tset'; allowed: train, iid, validation, test. Did you mean 'test'?" in text
+    assert "'tset'. Allowed: train, iid, validation, test. Did you mean 'test'?" in text
     text = refusal(UsageError, made.rows, {}, split="tset", task="listops")
     assert "Did you mean 'test'?" in text
 
@@ -107,15 +107,15 @@ def test_an_array_of_the_wrong_shape_names_the_task_at_hand(made):
 
 def test_rows_need_a_task(made):
     text = refusal(UsageError, made.rows["test"], {})
-    assert text == "Rows of type list do not name their task; give it after the predictions."
+    assert text == "Rows of type list do not name their task. Give it after the predictions."
     assert "Did you mean 'listops'?" in refusal(UsageError, made.rows["test"], {}, task="listop")
 
 
 @pytest.mark.parametrize(
     ("task", "said"),
     [
-        ("ctl", "is of task 'listops'; expected 'ctl'."),
-        (synthbench.task("arithmetic"), "is of task 'listops'; expected 'arithmetic'."),
+        ("ctl", "is of task 'listops'. Expected 'ctl'."),
+        (synthbench.task("arithmetic"), "is of task 'listops'. Expected 'arithmetic'."),
         (synthbench.task("listops", seed=3), "has seed=0; seed=3 was asked for."),
         (synthbench.task("listops", p_op=0.5), "has p_op=0.3; p_op=0.5 was asked for."),
     ],
@@ -191,7 +191,7 @@ def test_a_label_of_other_parameters_is_refused():
 def test_streamed_rows_are_refused(made):
     streamed = datasets.Dataset.from_list(made.rows["test"]).to_iterable_dataset()
     text = refusal(UsageError, streamed, {}, task="listops")
-    assert text == "Rows of split 'rows' are streamed; give them as list(...)."
+    assert text == "Rows of split 'rows' are streamed. Give them as list(...)."
 
 
 def test_predictions_by_id_need_ids():

@@ -110,4 +110,4 @@ def test_another_variant_is_evaluated_when_named(tmp_path):
     forward = tmp_path / "forward"
     generate("ctl", out=forward, rows=sizes, workers=1, progress=False)
     text = refusal(UsageError, forward, {}, task=backward, split="test")
-    assert "'backward'; allowed: forward." in text
+    assert "'backward'. Allowed: forward." in text

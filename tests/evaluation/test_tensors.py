@@ -58,7 +58,7 @@ def test_scores_in_a_list_are_refused_with_the_form_that_is_read():
         case.evaluate(list(torch.tensor(scores(case))))
     text = str(caught.value)
     assert text.startswith("No prediction is an answer: got tensor([")
-    assert f" of type Tensor for id '{case.ids[0]}'; expected a class (0, 1, 2" in text
+    assert f" of type Tensor for id '{case.ids[0]}'. Expected a class (0, 1, 2" in text
     assert text.endswith(" Scores are given as one floating array (rows, classes).")
 
 

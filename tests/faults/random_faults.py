@@ -98,7 +98,7 @@ def remove(below):
 
 #: An interruption in the middle of an import leaves a file of Python's open, which closes it later.
 WARNINGS = "error,ignore::ResourceWarning"
-INTERRUPTED = r"\s*Interrupted(; run the same command again to continue)?\.\n"
+INTERRUPTED = r"\s*Interrupted(\. Run the same command again to continue)?\.\n"
 GONE = r"Error: .*(was removed during the run|No such file or directory|is missing|No dataset at)"
 
 FAULTS = {

@@ -123,7 +123,7 @@ def test_the_address_of_a_worker_is_refused_with_that_of_its_scheduler(cluster):
 
 def test_a_scheduler_without_workers_is_refused(cluster, impatient):
     assert refusal(cluster.address) == (
-        f"The Dask scheduler at {cluster.address} has no workers; start some with `dask worker "
+        f"The Dask scheduler at {cluster.address} has no workers. Start some with `dask worker "
         f"{cluster.address}`, and run the same command again."
     )
 
@@ -206,7 +206,7 @@ def test_the_last_worker_s_end_ends_the_run(cluster, impatient):
         asked = engine.submit(time.sleep, 60)
         until(lambda: "sleep" in str(engine._client.processing()))
         worker.kill()
-        with pytest.raises(SynthbenchError, match="has no workers; start some with `dask worker"):
+        with pytest.raises(SynthbenchError, match=r"has no workers. Start some with `dask worker"):
             asked.result(30)
 
 

@@ -56,7 +56,7 @@ def test_of_a_study_the_variants_are_taken_that_a_dataset_has(tmp_path):
     tasks = list(choose_tasks(study.usual, data))
     assert [task.variant for task in tasks] == names[::-1]  # the study's order
     assert {task.seed for task in tasks} == {3}
-    with pytest.raises(UsageError, match=r"Unknown variant .*'even-pairs'; allowed: bucket-sort"):
+    with pytest.raises(UsageError, match=r"Unknown variant .*'even-pairs'. Allowed: bucket-sort"):
         list(choose_tasks(study.usual, data, variants=["even-pairs"]))
 
 

@@ -244,7 +244,7 @@ def test_a_split_with_0_rows_is_left_out(tmp_path):
     card = (tmp_path / "less" / "README.md").read_text(encoding="utf-8")
     assert "| validation | 0 | left out |" in card
     assert "--rows validation=0" in card
-    with pytest.raises(UsageError, match="allowed: train, iid, test"):
+    with pytest.raises(UsageError, match="Allowed: train, iid, test"):
         synthbench.evaluate(tmp_path / "less", {}, split="validation")
     none = dict.fromkeys(rows, 0)
     with pytest.raises(UsageError, match="every split has 0 rows"):

@@ -55,7 +55,7 @@ def test_a_full_disk_is_an_error_that_names_the_file_and_says_how_to_go_on(tmp_p
         with pytest.raises(SynthbenchError) as failed:
             make(out)
     assert re.fullmatch(
-        rf"No space left on the device while writing {tmp_path}/\S*/{name}\S*; finished parts are "
+        rf"No space left on the device while writing {tmp_path}/\S*/{name}\S*. Finished parts are "
         r"kept\. Make room and run the same command to continue\.",
         str(failed.value),
     )

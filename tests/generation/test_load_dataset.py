@@ -154,7 +154,7 @@ def test_equal_tasks_have_one_entry_however_they_are_chosen(place):
         ({"split": "train+test"}, "expected the name of one split"),
         ({"split": "tran[:10]"}, "Did you mean 'train'"),
         ({"source_dir": "/images"}, "parity has no images. Leave it out"),
-        ({"workers": 2}, "no argument 'workers'; allowed: task, split, rows, preset"),
+        ({"workers": 2}, "no argument 'workers'. Allowed: task, split, rows, preset"),
         ({"rows": 100}, r"Rows 100: .*{'train': 1000}"),
         ({"rows": "100"}, "Rows '100': "),
         ({"variant": "all"}, "Unknown variant"),

@@ -34,7 +34,7 @@ def test_a_dataset_that_is_there_has_its_own_parameters_only_if_any_will_do(tmp_
     with pytest.raises(UsageError, match=r"has symbols=4; symbols=8 was asked for"):
         PlannedDataset(tmp_path / "data", [usual])
     assert PlannedDataset(tmp_path / "data", [usual], any_parameters=True).tasks == (CTL,)
-    with pytest.raises(UsageError, match="is of task 'ctl'; expected 'parity'"):
+    with pytest.raises(UsageError, match=r"is of task 'ctl'. Expected 'parity'"):
         PlannedDataset(tmp_path / "data", [synthbench.task("parity")], any_parameters=True)
 
 

@@ -84,7 +84,7 @@ def test_every_option_of_the_command_line_arrives_too(monkeypatch, tmp_path):
 
 def test_more_rows_than_memory_can_hold_apart_are_refused_at_once_with_their_size(monkeypatch):
     monkeypatch.setattr(request, "_memory_bytes", lambda: 16 * 10**9)
-    size = r"more than 800 GB on disk and 1,760 GB of memory; this machine has 16 GB"
+    size = r"more than 800 GB on disk and 1,760 GB of memory. This machine has 16 GB"
     with pytest.raises(ParameterError, match=size):
         generation.generate("listops", rows={"test": 10**11})
     most = re.search(r"Allowed are 1 to ([0-9,]+) rows", _refusal("listops", 10**30))

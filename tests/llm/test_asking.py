@@ -290,7 +290,7 @@ def test_what_is_wrong_with_server_key_or_model_is_said_in_two_lines(easy, tmp_p
                 SynthbenchError,
                 r"status 401: Incorrect .*\*\*\*\nThe server ",
             ),
-            ("smolm2", "sk-secret", UsageError, "model 'smolm2'; allowed: .*mean 'smollm2'"),
+            ("smolm2", "sk-secret", UsageError, "model 'smolm2'. Allowed: .*mean 'smollm2'"),
             ("tiny", "schlüssel", UsageError, "The key has characters"),
         ):
             with pytest.raises(kind, match=text) as found:
@@ -301,7 +301,7 @@ def test_what_is_wrong_with_server_key_or_model_is_said_in_two_lines(easy, tmp_p
     for status in (400, 404, 422):  # servers differ in the status
         with (
             serve(lambda messages, status=status: status, listed=["smollm2"]) as url,
-            pytest.raises(UsageError, match="model 'tiny'; allowed: smollm2") as found,
+            pytest.raises(UsageError, match=r"model 'tiny'. Allowed: smollm2") as found,
         ):
             ask(easy, url, retries=100)
         # The server may know the model by an alias and refuse something else.

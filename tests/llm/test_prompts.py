@@ -227,7 +227,7 @@ def test_a_completion_is_a_text_a_message_a_number_or_nothing():
         (lambda: llm.score("parity", {"label": 7}, True), "Completion True of type bool: expected"),
         (
             lambda: llm.score(["parity"], {"label": 7}, "7"),
-            r"directory \['parity'\]; allowed: list",
+            r"directory \['parity'\]. Allowed: list",
         ),
         (
             lambda: llm.score("parity", {"label": 7}, ["7", "8"]),

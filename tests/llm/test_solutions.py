@@ -67,7 +67,7 @@ def test_exports_have_the_steps_where_they_have_answers(tiny, tmp_path):
         assert len(example["content"].splitlines()) > 1
 
     for to in ("jsonl", "lm-eval", "tsv", "torch"):
-        with pytest.raises(UsageError, match="does not take 'solutions'; formats that do: chat"):
+        with pytest.raises(UsageError, match=r"does not take 'solutions'. Formats that do: chat"):
             export(tiny("parity"), to, tmp_path / to, solutions=True)
 
 

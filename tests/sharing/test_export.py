@@ -103,7 +103,7 @@ def test_nothing_is_replaced_that_is_no_export_or_without_being_asked(tiny, tmp_
     out.mkdir()
     export(tiny("parity"), "jsonl", out)  # an empty directory is no loss
     before = files(out)
-    with pytest.raises(UsageError, match="earlier export; replace it with --overwrite"):
+    with pytest.raises(UsageError, match=r"earlier export. Replace it with --overwrite"):
         export(tiny("parity"), "tsv", out)
     assert files(out) == before
     export(tiny("parity"), "tsv", out, overwrite=True)
@@ -234,7 +234,7 @@ def test_memory_does_not_grow_with_the_rows(to, tmp_path, monkeypatch):
 def test_what_is_asked_for_wrongly_is_named_before_any_work(tiny, tmp_path):
     ctl, out = tiny("ctl"), tmp_path / "out"
     for wrong, text in (
-        ({"to": "json"}, "Unknown format 'json'; allowed: jsonl, chat, openai-batch, tsv, lm-eval, "
+        ({"to": "json"}, "Unknown format 'json'. Allowed: jsonl, chat, openai-batch, tsv, lm-eval, "
                          "verl, skyrl, nemo-gym, torch, croissant. Did you mean 'jsonl'?"),
         ({"variants": ["forwards"]}, "Did you mean 'forward'?"),
         ({"splits": ["tests"]}, "Did you mean 'test'?"),
@@ -244,11 +244,11 @@ def test_what_is_asked_for_wrongly_is_named_before_any_work(tiny, tmp_path):
         ({"to": "croissant", "out": ctl / "data/about.json"}, "croissant.json', in the"),
         ({"to": "croissant", "out": ctl / "about.txt"}, "croissant.json', in the"),
         ({"to": "croissant", "out": ctl / "manifest.json"}, "has other content"),
-        ({"shots": 2}, "'jsonl' does not take 'shots'; formats that do: chat, openai-batch, lm-ev"),
-        ({"to": "chat", "model": "m"}, "does not take 'model'; formats that do: openai-batch."),
+        ({"shots": 2}, "'jsonl' does not take 'shots'. Formats that do: chat, openai-batch, lm-ev"),
+        ({"to": "chat", "model": "m"}, "does not take 'model'. Formats that do: openai-batch."),
         ({"to": "openai-batch"}, "needs the name of the model: model=NAME, --model NAME."),
         ({"to": "openai-batch", "model": "m", "request": {"messages": []}},
-         "Request field 'messages' is set by export; leave it out."),
+         "Request field 'messages' is set by export. Leave it out."),
         ({"to": "openai-batch", "model": "m", "request": {"temperature": float("nan")}},
          "Request field 'temperature' is nan: allowed are texts, finite numbers, True"),
         ({"to": "openai-batch", "model": "m\udcff"}, "Model 'm\\udcff': expected text that UTF-8"),
@@ -275,7 +275,7 @@ def test_the_command_shows_what_was_written(tiny, tmp_path, capsys):
     assert "default/basic_test.tsv" in shown.out
     assert shown.out.endswith(f"as tsv: {tmp_path / 'out'}\n")
     assert _run(commands, words) == 2
-    assert "replace it with --overwrite" in capsys.readouterr().err
+    assert "Replace it with --overwrite" in capsys.readouterr().err
     assert _run(commands, [*words, "--overwrite", "--quiet", "--split", "test"]) == 0
     assert capsys.readouterr().out == ""
     assert sorted(files(tmp_path / "out")) == ["default/basic_test.tsv", MARKER]

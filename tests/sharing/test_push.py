@@ -90,11 +90,11 @@ def test_a_dry_run_shows_everything_and_needs_neither_network_nor_token(
     size = sum(map(len, local(tiny("ctl")).values()))
     assert f"{len(local(tiny('ctl')))} files, {size:,} bytes\n" in shown
     assert (
-        "Card: Compositional table lookup; licence apache-2.0; text-classification; "
+        "Card: Compositional table lookup, licence apache-2.0; text-classification; "
         "forward (160 rows), backward (160 rows) "
     ) in " ".join(shown.split())
     assert (
-        f"Would be pushed to {hub.url}/datasets/me/ctl,\nprivate if it is new; branch main" in shown
+        f"Would be pushed to {hub.url}/datasets/me/ctl,\nprivate if it is new. Branch main" in shown
     )
     assert hub.requests == []
     assert hub.repositories == {}

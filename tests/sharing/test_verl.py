@@ -100,7 +100,7 @@ def test_rows_of_a_mixture_are_asked_as_the_options_say(tiny, tmp_path):
 def test_mixtures_that_cannot_be_exported_are_refused_before_anything_is_written(tiny, tmp_path):
     listops, parity, ctl = (str(tiny(name)) for name in ("listops", "parity", "ctl"))
     for given, to, options, said in (
-        ([listops, parity], "tsv", {}, "Format 'tsv' takes one dataset; several can be exported"),
+        ([listops, parity], "tsv", {}, "Format 'tsv' takes one dataset. Several can be exported"),
         ([ctl, parity], "verl", {"variants": ["forward"]}, "the first variant of each"),
         (
             [listops, parity],

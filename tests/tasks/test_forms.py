@@ -206,7 +206,7 @@ def test_a_task_of_numbers_or_images_has_no_form_and_a_wrong_form_is_named():
             form_of(make_task(name))
     with pytest.raises(UsageError, match=r"Unknown form of parity 'masked_lm'.*'masked-lm'"):
         form_of(make_task("parity"), "masked_lm")
-    with pytest.raises(UsageError, match="allowed: sequence-classification, masked-lm, causal-lm"):
+    with pytest.raises(UsageError, match="Allowed: sequence-classification, masked-lm, causal-lm"):
         form_of(make_task("parity"), "token-classification")
     assert set(FORMS) == {*Recall.forms, *make_task("parity").forms}
 

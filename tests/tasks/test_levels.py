@@ -83,7 +83,7 @@ def test_what_is_held_out_at_one_level_is_held_out_at_every_level(name):
 
 
 def test_a_level_that_does_not_exist_is_refused_with_the_nearest_name():
-    with pytest.raises(UsageError, match=r"level of ctl 'haard'; allowed: easy, .*'hard'\?"):
+    with pytest.raises(UsageError, match=r"level of ctl 'haard'. Allowed: easy, .*'hard'\?"):
         make_task("ctl", level="haard")
     with pytest.raises(UsageError, match=r"'easy': task 'identity' has no levels. Leave it out"):
         make_task("identity", level="easy")

@@ -271,7 +271,7 @@ def test_impossible_parameters_are_refused_with_what_is_allowed(parameters, mess
 
 
 def test_an_unknown_operator_is_refused_with_those_that_exist():
-    with pytest.raises(UsageError, match="operator 'MEAN'; allowed: MIN, MAX, MED, SM"):
+    with pytest.raises(UsageError, match=r"operator 'MEAN'. Allowed: MIN, MAX, MED, SM"):
         ListOps(parameters={"operators": "MIN,MEAN"})
 
 

@@ -58,7 +58,7 @@ def test_all_our_tasks_are_there_by_their_names():
 def test_a_task_that_does_not_exist_is_refused_with_the_nearest_name():
     with pytest.raises(UsageError, match=r"Unknown task 'list-ops'.*Did you mean 'listops'\?"):
         make_task("list-ops")
-    with pytest.raises(UsageError, match=rf"allowed: listops, arithmetic, ctl, .*{OURS[-1]}\.$"):
+    with pytest.raises(UsageError, match=rf"Allowed: listops, arithmetic, ctl, .*{OURS[-1]}\.$"):
         make_task("zzz")
 
 
@@ -100,13 +100,13 @@ def test_what_is_no_task_is_not_registered():
     [
         (
             {"group_by": (Breakdown("buckt"),)},
-            r"column in Wrong\.group_by 'buckt'; allowed: text, label, bucket\. .*'bucket'\?",
+            r"column in Wrong\.group_by 'buckt'. Allowed: text, label, bucket\. .*'bucket'\?",
         ),
-        ({"bucket_name": "buckt"}, r"in Wrong\.bucket_name 'buckt'; .*'bucket'\? .* buckets\.$"),
-        ({"inputs": ("txt",)}, r"column in Wrong\.inputs 'txt'; .* Did you mean 'text'\?"),
+        ({"bucket_name": "buckt"}, r"in Wrong\.bucket_name 'buckt'. .*'bucket'\? .* buckets\.$"),
+        ({"inputs": ("txt",)}, r"column in Wrong\.inputs 'txt'. .* Did you mean 'text'\?"),
         (
             {"scored_columns": ("lable",)},
-            r"column in Wrong\.scored_columns 'lable'; .* mean 'label'\?",
+            r"column in Wrong\.scored_columns 'lable'. .* mean 'label'\?",
         ),
         ({"enumerate_rows": Task.enumerate_rows}, r"incomplete task: it lacks enumerate_rows\.$"),
     ],
@@ -129,7 +129,7 @@ def test_the_columns_of_every_variant_are_looked_at():
             every = super().columns
             return every if self.variant == "long" else {"text": every["text"]}
 
-    with pytest.raises(UsageError, match=r"column in Wrong.bucket_name 'label'; allowed: text\."):
+    with pytest.raises(UsageError, match=r"column in Wrong.bucket_name 'label'. Allowed: text\."):
         register(Wrong)
 
 

@@ -52,7 +52,7 @@ def test_texts_are_encoded_by_the_place_of_their_tokens_and_joined_again(vocabul
 @pytest.mark.parametrize("vocabulary", VOCABULARIES, ids=lambda one: one.tokens[-1])
 @pytest.mark.parametrize(
     ("text", "reason"),
-    [("z", "'z' is not a token; allowed are "), ("", "not a token|no tokens"), (None, "null")],
+    [("z", "'z' is not a token. Allowed are "), ("", "not a token|no tokens"), (None, "null")],
 )
 def test_text_that_is_not_made_of_tokens_is_refused_with_what_is_allowed(vocabulary, text, reason):
     good = vocabulary.tokens[0]

@@ -173,7 +173,7 @@ def test_a_split_is_read_whole_and_in_order(tmp_path):
 
 def test_rows_of_another_task_are_an_error_that_names_the_split(tmp_path):
     dataset = DatasetDirectory.open(make_ctl(tmp_path / "ctl"))
-    with pytest.raises(DatasetError, match=r"split 'test'.*is not a token; allowed are"):
+    with pytest.raises(DatasetError, match=r"split 'test'.*is not a token. Allowed are"):
         read_split(dataset, "forward", "test", form_of(make_task("parity")))
 
 

@@ -237,11 +237,11 @@ def test_the_command_prints_each_splits_metrics(tmp_path, data, capsys):
 
 def test_data_of_another_task_or_with_other_parameters_is_refused(tmp_path, data):
     generate("parity", out=tmp_path / "parity", rows={"test": 10, "train": 10}, progress=False)
-    with pytest.raises(UsageError, match="is of task 'parity'; expected 'ctl'"):
+    with pytest.raises(UsageError, match=r"is of task 'parity'. Expected 'ctl'"):
         run(tmp_path / "run", tmp_path / "parity")
     with pytest.raises(UsageError, match="has functions=3; functions=4 was asked for"):
         run(tmp_path / "run", data, task=make_task("ctl", **{**CTL["parameters"], "functions": 4}))
-    with pytest.raises(UsageError, match=r"Unknown variant .*'backward'; allowed: forward"):
+    with pytest.raises(UsageError, match=r"Unknown variant .*'backward'. Allowed: forward"):
         run(tmp_path / "run", data, task=make_task("ctl", "backward", **CTL["parameters"]))
 
 

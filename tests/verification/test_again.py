@@ -153,7 +153,7 @@ def test_what_fast_leaves_out_is_said(there):
 
 @pytest.mark.parametrize(
     ("version", "said"),
-    [("0.1.0", "made by synthbench 0.1.0, whose rows differed; it cannot be made again by this"),
+    [("0.1.0", "made by synthbench 0.1.0, whose rows differed. It cannot be made again by this"),
      ("99.0.0", "made by synthbench 99.0.0, which is newer than this version")],
 )  # fmt: skip
 def test_a_dataset_of_a_version_with_other_rows_is_said_to_be_that(there, version, said):

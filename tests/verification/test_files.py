@@ -41,7 +41,7 @@ def test_a_dataset_at_which_every_reader_dies_is_named(there, monkeypatch):
 
     die.__module__, die.__qualname__ = verification.__name__, "read_split"
     monkeypatch.setattr(verification, "read_split", die)  # found there by pickle
-    with pytest.raises(SynthbenchError, match=f"ended abruptly.* while it read {there};"):
+    with pytest.raises(SynthbenchError, match=f"ended abruptly.* while it read {there}"):
         verify(there, fast=True, workers=2, progress=False)
 
 

@@ -54,7 +54,7 @@ def test_the_verdict_is_the_same_with_two_workers(there):
         ("[]", r": it is \[\], expected an object"),
         ("{}", ": format is missing"),
         ('{"format": 1}', ": synthbench is missing"),
-        ('{"format": 2}', " has format 2; this version reads formats up to 1"),
+        ('{"format": 2}', " has format 2. This version reads formats up to 1"),
     ],
 )
 def test_a_manifest_that_cannot_be_read_is_refused(there, text, reason):
@@ -73,7 +73,7 @@ def test_a_bad_verdict_lists_every_failure_and_says_how_rows_are_counted(there):
     assert not verdict.ok
     lines = str(verdict).splitlines()
     assert lines[0] == (
-        f"listops ({there}) does not match its manifest; rows are counted from 0 in their file:"
+        f"listops ({there}) does not match its manifest. Rows are counted from 0 in their file:"
     )
     assert lines[1:-2] == [f"- {failure}" for failure in verdict.failures]
     assert lines[-2].startswith("Checked: variants 1, splits 4, shards 5, rows 360")

@@ -160,7 +160,7 @@ def sum_digits(a: Digits, b: Digits) -> Digits:
 
 
 def product_digits(a: Digits, b: Digits) -> Digits:
-    """The digits of products, the least significant first; twice as many as the factors have."""
+    """The digits of products, the least significant first. Twice as many as the factors have."""
     width = a.shape[1]
     total, b = np.zeros((len(a), 2 * width), np.int64), b.astype(np.int64)
     for place in range(width):

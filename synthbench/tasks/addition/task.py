@@ -191,7 +191,7 @@ class Addition(TextTask):
         return {"label": label, "digits_a": lengths[0], "digits_b": lengths[1]}
 
     def answers(self, result: Digits, digits_a: Digits, digits_b: Digits) -> Ids:
-        """The ids of results as answers, `(rows, width)`; zeros count for nothing.
+        """The ids of results as answers, `(rows, width)`. Zeros count for nothing.
 
         Args:
             result: digits, the least significant first, `(rows, any)`.

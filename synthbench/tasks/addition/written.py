@@ -17,7 +17,7 @@ _BETWEEN = re.compile(r"(?<=[0-9]) (?=[0-9])")
 
 @dataclasses.dataclass(frozen=True)
 class WrittenRow(Text):
-    """The text of a row, `3 8 + 9 5 =`; people are shown `38 + 95 =`."""
+    """The text of a row, `3 8 + 9 5 =`. People are shown `38 + 95 =`."""
 
     def show(self, value: Any) -> str:
         return _BETWEEN.sub("", str(value))
@@ -25,7 +25,7 @@ class WrittenRow(Text):
 
 @dataclasses.dataclass(frozen=True)
 class WrittenNumber(Sequence):
-    """A number as the sequence of its digits, `1 1 3 3`; as an answer also `1133` or `1,133`."""
+    """A number as the sequence of its digits, `1 1 3 3`. As an answer also `1133` or `1,133`."""
 
     tokens: tuple[str, ...] = tuple("0123456789")
 

@@ -45,7 +45,7 @@ _NO_DEPTH = np.int8(127)
 
 @dataclasses.dataclass(frozen=True)
 class ArithmeticParameters(ExpressionParameters):
-    """Parameters of arithmetic; the defaults are the paper's."""
+    """Parameters of arithmetic. The defaults are the paper's."""
 
     all_operators = OPERATORS
     per_level = 4
@@ -54,7 +54,7 @@ class ArithmeticParameters(ExpressionParameters):
     p_op: float = parameter(0.2, "chance that an operand is an operation")
     operators: tuple[str, ...] = parameter(OPERATORS, "operators that are drawn")
     modulus: int = parameter(
-        10, "every value is taken modulo this; digits stay 0 to 9", least=2, most=100
+        10, "every value is taken modulo this. Digits stay 0 to 9", least=2, most=100
     )
 
 

@@ -26,7 +26,7 @@ _COUNTED = 40
 
 
 class StringFunction(abc.ABC):
-    """A function of strings; by default of all strings of its symbols, drawn uniformly.
+    """A function of strings. By default of all strings of its symbols, drawn uniformly.
 
     Args:
         program: whether to answer as the published program does, where the paper says otherwise.

@@ -18,7 +18,7 @@ _LISTED = 12
 
 
 class StackManipulation(StringFunction):
-    """The content of a stack after some actions; to pop an empty stack does nothing."""
+    """The content of a stack after some actions. To pop an empty stack does nothing."""
 
     given = (
         "the content of a stack, 0s and 1s from the bottom up, and then actions: push0 and push1 "
@@ -55,7 +55,7 @@ class ReverseString(StringFunction):
 class ModularArithmeticBrackets(StringFunction):
     """The value of an expression modulo 5, in which every operation has brackets."""
 
-    given = "an expression of numbers from 0 to 4, +, -, * and brackets; a number may have a sign -"
+    given = "an expression of numbers from 0 to 4, +, -, * and brackets. A number may have a sign -"
     asked = "its value modulo 5, a number from 0 to 4"
     symbols = (*DIGITS, "+", "-", "(", ")", "*")
     answers = DIGITS
@@ -80,7 +80,7 @@ class SolveEquation(StringFunction):
 
     given = (
         "an equation modulo 5 of numbers from 0 to 4, +, - and brackets, in which x stands for one "
-        "of the numbers; a number may have a sign -"
+        "of the numbers. A number may have a sign -"
     )
     asked = "x, a number from 0 to 4"
     symbols = (*DIGITS, "+", "-", "(", ")", "x", "=")

@@ -22,10 +22,10 @@ class DuplicateString(StringFunction):
 
 
 class MissingDuplicate(StringFunction):
-    """The hidden bit of a string that stands there twice; strings of odd length end with a #."""
+    """The hidden bit of a string that stands there twice. Strings of odd length end with a #."""
 
     given = (
-        "a string of 0 and 1 twice, one after the other, in which a ? hides one digit; a # at the "
+        "a string of 0 and 1 twice, one after the other, in which a ? hides one digit. A # at the "
         "end means nothing"
     )
     asked = "the hidden digit"
@@ -124,7 +124,7 @@ class ComputeSqrt(StringFunction):
 
     given = "a binary number"
     asked = (
-        "its square root, rounded down, with half as many digits (rounded up); both numbers have "
+        "its square root, rounded down, with half as many digits (rounded up). Both numbers have "
         "their least significant digit first (0 1 is two)"
     )
     program_asked = "its square root, rounded down, with half as many binary digits (rounded up)"
@@ -153,7 +153,7 @@ def _numbers(x: Strings) -> list[int]:
 
 
 def _ended(numbers: list[int], width: int) -> Strings:
-    """Numbers in binary digits, the least one first; then the token 2, then ignored ones."""
+    """Numbers in binary digits, the least one first. Then the token 2, then ignored ones."""
     answers = np.full((len(numbers), width), 3)
     for answer, number in zip(answers, numbers, strict=True):
         digits = [int(digit) for digit in f"{number:b}"[::-1]]

@@ -127,7 +127,7 @@ class Chomsky(TextTask):
         return train, Split("iid", 4_000, short), Split("test", 100 * len(long), long)
 
     def _lengths(self, asked: tuple[int, ...]) -> tuple[int, ...]:
-        """The lengths that strings of this variant have; one that they lack becomes a shorter one.
+        """The lengths that strings of this variant have. One that they lack becomes a shorter one.
 
         So 500 becomes 499 if all strings have odd lengths, as in the published program.
         """
@@ -173,7 +173,7 @@ class Chomsky(TextTask):
 
     @property
     def stream(self) -> dict[str, object]:
-        """The coordinates of the random streams; both readings have the same strings."""
+        """The coordinates of the random streams. Both readings have the same strings."""
         return {**super().stream, "parameters": {**self.parameters.changed(), "reading": "paper"}}
 
     def content(self, block: Block) -> NDArray[np.uint8]:

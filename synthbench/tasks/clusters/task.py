@@ -131,7 +131,7 @@ class Clusters(Task):
         return (
             f"These are {kind}, and for each point the cluster that it belongs to, 0 or 1. Move "
             "the points by the method under test. The answer is the list of moved points, in the "
-            "same order; the two clusters must stay apart."
+            "same order. The two clusters must stay apart."
         )
 
     def solve(self, question: list[list[float]]) -> list[list[float]]:

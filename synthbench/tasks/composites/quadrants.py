@@ -55,7 +55,7 @@ def to_bytes(block: Block) -> NDArray[np.uint8]:
 
 
 def to_numpy(block: Block) -> NDArray[Any]:
-    """A structured array `(rows, 4)` with the column's fields; kinds and colours by name."""
+    """A structured array `(rows, 4)` with the column's fields. Kinds and colours by name."""
     fields = {
         "kind": np.array(KINDS)[block["kind"]],
         "class": block["class"],

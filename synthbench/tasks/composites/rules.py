@@ -82,7 +82,7 @@ DESIGNS = {
         instruction=(
             "The image has four quadrants. In the upper row and in the lower row one quadrant "
             "shows a digit, and the other one a target. If the two digits are the same, the "
-            "answer is what the upper target shows; otherwise it is what the lower target shows."
+            "answer is what the upper target shows. Otherwise it is what the lower target shows."
         ),
     ),
     "cifar": Design(
@@ -95,7 +95,7 @@ DESIGNS = {
         instruction=(
             "The image has four quadrants. Two of them show an automobile or a bird each, one "
             "shows a piece of clothing, and one a digit. If they show two automobiles or two "
-            "birds, the answer is the piece of clothing; otherwise, with an automobile and a "
+            "birds, the answer is the piece of clothing. Otherwise, with an automobile and a "
             "bird, it is the digit."
         ),
         outcomes=("same class", "an automobile and a bird"),
@@ -107,8 +107,8 @@ DESIGNS = {
         rule="One above the other: what is the upper one? Else: what is the lower one?",
         instruction=(
             "The image has four quadrants. One in the upper row and one in the lower row show a "
-            "target each; the other two are empty. If one target is directly above the other, the "
-            "answer is what the upper target shows; otherwise it is what the lower target shows."
+            "target each. The other two are empty. If one target is directly above the other, the "
+            "answer is what the upper target shows. Otherwise it is what the lower target shows."
         ),
         outcomes=("same column", "different columns"),
     ),
@@ -144,7 +144,7 @@ DESIGNS = {
         instruction=(
             "The image has four quadrants. Those at top-left and bottom-right show a digit from 1 "
             "to 4 each. If both digits are 1 or 2, or both are 3 or 4, the answer is what the "
-            "quadrant at top-right shows; otherwise it is what the quadrant at bottom-left shows."
+            "quadrant at top-right shows. Otherwise it is what the quadrant at bottom-left shows."
         ),
         outcomes=("same group", "different groups"),
     ),

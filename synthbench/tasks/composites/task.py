@@ -202,7 +202,7 @@ class Composites(ImageTask):
         return np.column_stack([quadrants.to_bytes(block), np.ones(len(block), np.uint8)])
 
     def pixels(self, block: Block) -> NDArray[np.uint8]:
-        """The images of a block's rows, uint8 `(rows, 56, 56, 3)`; see `quadrants.to_pixels`."""
+        """The images of a block's rows, uint8 `(rows, 56, 56, 3)`. See `quadrants.to_pixels`."""
         sources = [load.load(spec, self.source_dirs) for spec in self.parts.sources]
         return quadrants.to_pixels(block, sources, self.parts.sources_of(block["kind"]))
 

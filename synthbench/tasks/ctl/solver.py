@@ -36,7 +36,7 @@ class TableSolver:
         return f"a symbol and 1 to {LONGEST} functions, such as {example!r}"
 
     def steps(self, text: str) -> list[str]:
-        """The symbol after each function; the last is the answer.
+        """The symbol after each function. The last is the answer.
 
         Raises:
             ValueError: the text is not a row of this variant.

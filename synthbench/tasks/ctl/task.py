@@ -103,7 +103,7 @@ class CompositionalTableLookup(TextTask):
 
     @functools.cached_property
     def symbols(self) -> tuple[str, ...]:
-        """Names of the symbols, `000` to `111` for 8; the label is an index into them."""
+        """Names of the symbols, `000` to `111` for 8. The label is an index into them."""
         width = (self.parameters.symbols - 1).bit_length()
         return tuple(f"{index:0{width}b}" for index in range(self.parameters.symbols))
 
@@ -181,7 +181,7 @@ class CompositionalTableLookup(TextTask):
         return Block({"tokens": tokens})
 
     def symbols_and_functions(self, block: Block) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
-        """Indices from 0 of the symbols, `(rows,)`; from 1 of the functions, `(rows, longest)`."""
+        """Indices from 0 of the symbols, `(rows,)`. From 1 of the functions, `(rows, longest)`."""
         tokens = block["tokens"].astype(np.uint16)
         symbols = np.uint16(len(self.symbols))
         return tokens[:, 0] - np.uint16(1), np.maximum(tokens[:, 1:], symbols) - symbols
@@ -209,7 +209,7 @@ class CompositionalTableLookup(TextTask):
         return steps, functions > 0
 
     def input_ids(self, block: Block) -> NDArray[np.integer[Any]]:
-        """The ids in reading order; blocks have them in the order of computation."""
+        """The ids in reading order. Blocks have them in the order of computation."""
         return block["tokens"][:, :: -1 if self.variant == "backward" else 1]
 
     @property
@@ -224,7 +224,7 @@ class CompositionalTableLookup(TextTask):
         )
         return (
             f"The line has a symbol and the names of functions, which are letters. The symbol "
-            f"stands {first}; the functions are applied to it one after another, from {then}. The "
+            f"stands {first}. The functions are applied to it one after another, from {then}. The "
             f"answer is the symbol that is reached. These are the functions. {tables}."
         )
 
@@ -286,7 +286,7 @@ class CompositionalTableLookup(TextTask):
 
     @property
     def core(self) -> tuple[tuple[str, ...], ...]:
-        """The symbol and two functions; rows of one function are never held out."""
+        """The symbol and two functions. Rows of one function are never held out."""
         functions = (self.functions,) * 2
         symbol = (self.symbols,)
         return functions + symbol if self.variant == "backward" else symbol + functions

@@ -82,7 +82,7 @@ class GridCountParameters(Parameters):
         (1, 2, 3, 4, 5, 6), "buckets of train", least=1, most=LARGEST_SIZE
     )
     iid_sizes: tuple[int, ...] = parameter(
-        (6,), "buckets of iid; each must be in train_sizes", least=1, most=LARGEST_SIZE
+        (6,), "buckets of iid. Each must be in train_sizes", least=1, most=LARGEST_SIZE
     )
     test_sizes: tuple[int, ...] = parameter(
         (7, 8, 9, 10, 12, 15, 20), "buckets of test", least=1, most=LARGEST_SIZE

@@ -120,7 +120,7 @@ class Identity(Task):
         return Block({"x": numbers})
 
     def measure(self, row: Mapping[str, Any], answer: Any) -> dict[str, float]:
-        """The mean squared error; without an answer infinite, and so is the mean of the split."""
+        """The mean squared error. Without an answer infinite, and so is the mean of the split."""
         if answer is None:
             return {"mse": math.inf}
         return {"mse": float(np.mean((answer - np.asarray(row["label"], np.float64)) ** 2))}

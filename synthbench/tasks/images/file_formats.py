@@ -170,7 +170,7 @@ def _taps(length: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 def _weigh(
     images: NDArray[Any], indices: NDArray[np.int64], weights: NDArray[np.int64], axis: int
 ) -> NDArray[Any]:
-    """Weighted sums along an axis of `(images, height, width, channels)`; its length becomes 28."""
+    """Weighted sums along an axis of `(images, height, width, channels)`. Its length becomes 28."""
     shape = [1, 1, 1, 1]
     shape[axis] = SIZE
     terms = (

@@ -69,7 +69,7 @@ _FOLDERS = {"mnist": "MNIST/raw", "fashion": "FashionMNIST/raw", "cifar": "cifar
 
 
 def load(spec: str, where: SourceDirs = DEFAULT_DIRS) -> Source:
-    """A source by its name; each is read once in a process.
+    """A source by its name. Each is read once in a process.
 
     Args:
         spec: `mnist`, `fashion`, `cifar` or `folder:PATH`. A relative path is searched for in the
@@ -102,7 +102,7 @@ def is_here(spec: str, where: SourceDirs = DEFAULT_DIRS) -> bool:
 
 
 def class_names(spec: str, where: SourceDirs = DEFAULT_DIRS) -> tuple[str, ...]:
-    """The names of a source's classes; torchvision's sets need not exist here.
+    """The names of a source's classes. Torchvision's sets need not exist here.
 
     Raises:
         UsageError: a class-folder tree does not exist.
@@ -159,7 +159,7 @@ def _load_cifar(roots: tuple[Path, ...]) -> Source:
 
 
 def _root_of(kind: str, roots: tuple[Path, ...]) -> Path:
-    """The first directory that has a set's folder; if none has, the first, which errors name."""
+    """The first directory that has a set's folder. If none has, the first, which errors name."""
     return next((root for root in roots if (root / _FOLDERS[kind]).is_dir()), roots[0])
 
 
@@ -195,7 +195,7 @@ def _fetch_command(kind: str, root: Path) -> str:
 
 
 def find_folder(path: str, where: SourceDirs = DEFAULT_DIRS) -> Path:
-    """The tree at `path`; a relative one is searched in the source directories, then from here.
+    """The tree at `path`. A relative one is searched in the source directories, then from here.
 
     Raises:
         MissingSourceError: there is no such tree.
@@ -245,7 +245,7 @@ def folder_classes(root: Path) -> tuple[str, ...]:
         if not is_one_line(name):
             raise DatasetError(
                 f"Class folder {name!r} in {parts[0]}: the name of a class must be a line of text, "
-                "without tabs, line breaks or other control characters; rename the folder."
+                "without tabs, line breaks or other control characters. Rename the folder."
             )
     return tuple(names[0])
 
@@ -283,7 +283,7 @@ def load_folder(root: Path) -> Source:
 
 
 def fetch(kind: str, root: Path) -> Path:
-    """Download a source with torchvision; the folder appears complete or not at all.
+    """Download a source with torchvision. The folder appears complete or not at all.
 
     Args:
         kind: `mnist`, `fashion` or `cifar`.

@@ -78,7 +78,7 @@ def _template(height: int, width: int) -> NDArray[np.void]:
     if not 0 < length <= _LARGEST_BLOCK:
         raise ValueError(
             f"an image of {height}x{width} pixels has {length} bytes, counting a filter byte for "
-            f"each line; allowed are 1 to {_LARGEST_BLOCK}"
+            f"each line. Allowed are 1 to {_LARGEST_BLOCK}"
         )
     # 8 bits, RGB, and the only compression, filtering and (no) interlacing.
     header = struct.pack(">II", width, height) + _RGB_OF_8_BITS + bytes(3)
@@ -121,7 +121,7 @@ def decode(encoded: bytes) -> NDArray[np.uint8]:
 
 
 def decode_all(encoded: pa.Array, checked: bool = True) -> Iterator[NDArray[np.uint8]]:
-    """Decode images in order; neighbours of one size that `encode` wrote are decoded together.
+    """Decode images in order. Neighbours of one size that `encode` wrote are decoded together.
 
     Args:
         encoded: Arrow binary array `(images,)`.

@@ -40,7 +40,7 @@ class Pool(NamedTuple):
     def pick(
         self, classes: NDArray[np.integer[Any]], uniform: NDArray[np.float64]
     ) -> NDArray[np.int32]:
-        """A random image of each of the classes; all images of a class are equally likely.
+        """A random image of each of the classes. All images of a class are equally likely.
 
         Args:
             classes: class numbers, each of a class that has images.
@@ -52,7 +52,7 @@ class Pool(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """The images of one source, in order; pixels are read when they are first needed.
+    """The images of one source, in order. Pixels are read when they are first needed.
 
     Attributes:
         title: its name in errors.
@@ -83,7 +83,7 @@ class Source:
         return pixels
 
     def describe(self) -> dict[str, Any]:
-        """Its entry in the manifest; the checksum is over labels and decoded, scaled pixels."""
+        """Its entry in the manifest. The checksum is over labels and decoded, scaled pixels."""
         checksum = hashlib.sha256(np.array(self.pixels.shape, "<i8").tobytes())
         checksum.update(self.labels.astype("<i2").data)
         checksum.update(np.ascontiguousarray(self.pixels).data)

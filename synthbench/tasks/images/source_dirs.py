@@ -119,7 +119,7 @@ class SourceDirs:
         # An option that can be copied. Whoever made the dataset knows whether the path is right.
         now = shlex.quote(str(path)) if path.is_absolute() and own is None else "DIR"
         raise MissingSourceError(
-            f"Class folders {folder!r}, which the dataset names, are not in {where}; folders that "
+            f"Class folders {folder!r}, which the dataset names, are not in {where}. Folders that "
             f"a dataset names are searched for nowhere else.\nAdd --source-dir "
             f"{shlex.quote(FOLDER + folder)}={now} if they are there, or in another DIR now, or "
             "--source-dir DIR for a directory above them (the option may be repeated)."

@@ -77,7 +77,7 @@ ORIGINS = {
 
 #: Images that the user supplies.
 OWN_PICTURES = Origin(
-    title="class folders", license="other", terms="that of the pictures in them; ask their owner"
+    title="class folders", license="other", terms="that of the pictures in them. Ask their owner"
 )
 
 
@@ -106,12 +106,12 @@ class ImageTask(Task):
 
     @property
     def origins(self) -> tuple[Origin, ...]:
-        """The datasets that rows are made from; their terms apply to the rows, too."""
+        """The datasets that rows are made from. Their terms apply to the rows, too."""
         return ()
 
     @property
     def source_directories(self) -> tuple[str, ...]:
-        """The directories that parameters name; a dataset's readers check these first."""
+        """The directories that parameters name. A dataset's readers check these first."""
         return ()
 
     def has_sources(self) -> bool:

@@ -8,6 +8,6 @@ from synthbench.tasks.trees import audit as trees_audit
 
 
 def audit_spec(task: ListOps) -> AuditSpec:
-    """The shortcuts of all trees; strict ties show depth that the first of equal arguments adds."""
+    """The shortcuts of all trees. Strict ties show depth that the first of equal arguments adds."""
     parameters = {**task.parameters.to_dict(), "ties": "strict"}
     return trees_audit.audit_spec(ListOps(task.variant, parameters, task.seed))

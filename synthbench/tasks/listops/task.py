@@ -41,7 +41,7 @@ IDS = {token: number for number, token in enumerate(TOKENS, start=1)}
 
 @dataclasses.dataclass(frozen=True)
 class ListOpsParameters(ExpressionParameters):
-    """Parameters of listops; the defaults are the paper's."""
+    """Parameters of listops. The defaults are the paper's."""
 
     all_operators = OPERATORS
     per_level = 3
@@ -50,7 +50,7 @@ class ListOpsParameters(ExpressionParameters):
     operators: tuple[str, ...] = parameter(OPERATORS, "operators that are drawn")
     # The tables of probabilities grow with the number of arguments.
     max_args: int = parameter(
-        5, "largest number of arguments of an operator; the smallest is 2", least=2, most=10
+        5, "largest number of arguments of an operator. The smallest is 2", least=2, most=10
     )
     ties: str = parameter(
         "strict",
@@ -116,7 +116,7 @@ class ListOps(ExpressionTask):
         return tuple(one for one in TOKENS if one[1:]), DIGITS
 
     def grammar(self, split: Split) -> Grammar:
-        """The proposal; no tree is deeper than the split's largest dependency depth."""
+        """The proposal. No tree is deeper than the split's largest dependency depth."""
         chosen = self.parameters
         return Grammar(
             p_op=chosen.p_op,

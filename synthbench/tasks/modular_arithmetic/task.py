@@ -47,7 +47,7 @@ class ModularArithmeticParameters(Parameters):
     """Parameters. The defaults are the paper's."""
 
     modulus: int = parameter(
-        97, "numbers go from 0 to modulus - 1; a prime number for divide", least=7, most=1000
+        97, "numbers go from 0 to modulus - 1. A prime number for divide", least=7, most=1000
     )
     train_share: float = parameter(
         0.5, "how many of all equations train has, from 0.05 to 0.8", least=0.05, most=0.8

@@ -37,7 +37,7 @@ def prove_rows(
 
 
 def _are_right(tokens: Ids, label: Ids, pairs: int, keys: int) -> NDArray[np.bool_]:
-    """The right rows, by ids `(rows, length)`; all have the same number of pairs."""
+    """The right rows, by ids `(rows, length)`. All have the same number of pairs."""
     row = np.arange(len(tokens))[:, None]
     head, rest = tokens[:, : 2 * pairs], tokens[:, 2 * pairs :]
     key, value, place = head[:, ::2], head[:, 1::2], np.arange(rest.shape[1])

@@ -36,7 +36,7 @@ def pairs_and_rest(
     if wrong:
         raise ValueError(
             f"expected pairs of a key and a value, then each of these keys once more and other "
-            f"tokens, two places for each, such as 'k1 v5 k3 v2 k3 {BLANK} k1 {BLANK}'; got "
+            f"tokens, two places for each, such as 'k1 v5 k3 v2 k3 {BLANK} k1 {BLANK}'. Got "
             f"{text[:80]!r}"
         )
     return pairs, rest

@@ -162,7 +162,7 @@ class AssociativeRecall(TextTask):
 
     @property
     def _half(self) -> int:
-        """The number of values, and the largest id of a key; key 1 has the id 2."""
+        """The number of values, and the largest id of a key. Key 1 has the id 2."""
         half: int = self.parameters.vocabulary // 2
         return half
 

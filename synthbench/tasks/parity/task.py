@@ -49,7 +49,7 @@ class Parity(TextTask):
     source = "Eureka (Hoffmann, Schrodi, Behrmann, Fischer, Brox, ICML 2024), sections 4 and A.12"
     instruction = (
         "The line has four numbers a, b, c and d, and then a '='. If exactly one of a and b is "
-        "odd, the answer is c; otherwise the answer is d."
+        "odd, the answer is c. Otherwise the answer is d."
     )
     parameters_type = ParityParameters
     bucket_name = "equations"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 @dataclasses.dataclass(slots=True, eq=False)
 class Expression:
-    """A digit (no arguments) or an operator with its arguments; equal to itself alone.
+    """A digit (no arguments) or an operator with its arguments. Equal to itself alone.
 
     Attributes:
         symbol: the digit or the operator.

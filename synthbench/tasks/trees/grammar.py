@@ -237,7 +237,7 @@ class Forest:
     def problems(
         self, digits: NDArray[np.uint64], operators: NDArray[np.uint64]
     ) -> NDArray[np.uint64]:
-        """The problem key of each tree, uint64 `(trees,)`; see `synthbench.tasks.trees.problems`.
+        """The problem key of each tree, uint64 `(trees,)`. See `synthbench.tasks.trees.problems`.
 
         Args:
             digits: the code of each digit, uint64 `(digits,)`.

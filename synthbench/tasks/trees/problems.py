@@ -40,7 +40,7 @@ _OPENING, _CLOSING, _SILENT = "[(", "])", "()]"
 
 
 def token_codes(tokens: Sequence[str]) -> NDArray[np.uint64]:
-    """The code of each token by its id, uint64 `(1 + tokens,)`; padding, id 0, has code 0."""
+    """The code of each token by its id, uint64 `(1 + tokens,)`. Padding, id 0, has code 0."""
     ids = [0 if token in _SILENT else number for number, token in enumerate(tokens, start=1)]
     return mix(np.array([0, *ids], np.uint64))
 

@@ -347,7 +347,7 @@ def _draw_pool(
 def _pool_chances(
     distribution: KeyDistribution, height: int, depth: int, any_value: bool
 ) -> NDArray[np.float64]:
-    """The chance of every key of this depth in a pool, float64; with `any_value` of the depth."""
+    """The chance of every key of this depth in a pool, float64. With `any_value` of the depth."""
     found = _found(distribution, height, depth)
     grammar = distribution.grammar
     given = total(found[arity] for arity in grammar.arities) / len(grammar.arities)

@@ -59,7 +59,7 @@ class Residual(nn.Module):
         self.dropout = Dropout(dropout)
 
     def forward(self, states: Tensor, **context: Tensor | None) -> Tensor:
-        """`(rows, width, d_model)` to the same; the part also gets `context`."""
+        """`(rows, width, d_model)` to the same. The part also gets `context`."""
         update = self.part(self.before(states), **context)
         if isinstance(update, tuple):
             update = update[0]
@@ -139,7 +139,7 @@ class Mixers(nn.Module):
             first mixer that takes it as `d_input`.
         one_hot: whether tokens are read as one-hot vectors, without an embedding, in its place.
         num_layers: number of blocks.
-        mlp: size of each MLP's hidden layer; 0: no MLP; default: 4 · d_model, and with `bare` none.
+        mlp: size of each MLP's hidden layer; 0: no MLP. Default: 4 · d_model, and with `bare` none.
         activation: `relu`, `gelu` or `gated-gelu`.
         order: `pre`, `post`, `sandwich` or `bare`.
         norm: `layer` or `rms`.

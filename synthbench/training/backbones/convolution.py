@@ -67,7 +67,7 @@ def by_fourier(states: Tensor, weight: Tensor) -> Tensor:
 
 
 class BaseConv(nn.Module):
-    """y_t = (W x_t + a) ⊙ c_t, a mixer; c is the causal convolution of x.
+    """y_t = (W x_t + a) ⊙ c_t, a mixer. C is the causal convolution of x.
 
     Args:
         d_model: size of a state.

@@ -9,7 +9,7 @@ instead of β_t, with 1 - 2 β_t in (-1, 1). If wanted, a short causal convoluti
 silu. DeltaProduct takes n such steps a token, each with its own k, v and β, then reads with q_t.
 
 Source: Yang et al., Parallelizing linear transformers with the delta rule over sequence length,
-NeurIPS 2024, sections 2.2 and 3; signed: Grazzi et al., Unlocking state-tracking in
+NeurIPS 2024, sections 2.2 and 3. Signed: Grazzi et al., Unlocking state-tracking in
 linear RNNs through negative eigenvalues, ICLR 2025. Products: Siems et al., DeltaProduct, 2025.
 """
 

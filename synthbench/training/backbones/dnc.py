@@ -95,7 +95,7 @@ class State(NamedTuple):
 
 
 class Memory(nn.Module):
-    """The memory with one write head and several read heads, controlled by the LSTM; see `DNC`."""
+    """The memory with one write head and several read heads, controlled by the LSTM. See `DNC`."""
 
     def __init__(self, controller: int, cells: int, width: int, read_heads: int) -> None:
         super().__init__()
@@ -150,7 +150,7 @@ class Memory(nn.Module):
         }
 
     def _write(self, signals: dict[str, Tensor], state: State) -> State:
-        """The memory after freeing and writing; the read weights are still the old ones."""
+        """The memory after freeing and writing. The read weights are still the old ones."""
         # retention is psi: what no read head frees. Usage is u: written and not freed since.
         retention = (1 - signals["free"].unsqueeze(-1) * state.read).prod(dim=1)
         usage = (state.usage + state.write - state.usage * state.write) * retention

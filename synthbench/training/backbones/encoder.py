@@ -1,4 +1,4 @@
-"""Transformer encoder that applies one layer several times; its switches make it the NDR.
+"""Transformer encoder that applies one layer several times. Its switches make it the NDR.
 
 Source: NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 2, 3 and appendices A to C.
 """
@@ -175,7 +175,7 @@ class Encoder(nn.Module):
         record: Record | None = None,
         positions: Tensor | None = None,
     ) -> States:
-        """States of the tokens; the summary is the state of the column that a class is read from.
+        """States of the tokens. The summary is the state of the column that a class is read from.
 
         Records for each layer the entries of the attention, `gate` and `hidden`, and at the end
         `halting`. Columns include the begin and end token. With adaptive computation time there is
@@ -185,7 +185,7 @@ class Encoder(nn.Module):
             inputs: int64 `(rows, width)`, padded with 0.
             lengths: tokens of each row, int64 `(rows,)`.
             record: gets what is recorded.
-            positions: not read; columns are counted, with begin and end.
+            positions: not read. Columns are counted, with begin and end.
         """
         width = inputs.shape[1]
         if self.begin_end:
@@ -237,7 +237,7 @@ class Encoder(nn.Module):
     def _steps(
         self, states: Tensor, mask: Tensor, column: Tensor | None, record: Record | None
     ) -> list[Tensor]:
-        """The states after each layer; with `column`, after the last layer only that column's."""
+        """The states after each layer. With `column`, after the last layer only that column's."""
         nearest = None
         if self.layer.attention.is_geometric:
             nearest = Nearest.of(states.shape[1], states.device)

@@ -35,7 +35,7 @@ class PlaceHead(nn.Linear):
     """Scores `(rows, width, outputs)` from the state of each place."""
 
     def forward(self, states: States, lengths: Tensor) -> Tensor:  # type: ignore[override]
-        """Scores of all places; behind a row's end anything."""
+        """Scores of all places. Behind a row's end anything."""
         return super().forward(states.states)
 
 

@@ -83,7 +83,7 @@ class LSTM(nn.Module):
         record: Record | None = None,
         positions: Tensor | None = None,
     ) -> States:
-        """States `(rows, width, d_model)` of tokens; the summary has the final states.
+        """States `(rows, width, d_model)` of tokens. The summary has the final states.
 
         Args:
             inputs: int64 `(rows, width)`.

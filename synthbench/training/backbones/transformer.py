@@ -47,7 +47,7 @@ class Transformer(Mixers):
             Chomsky hierarchy's program. Not with `causal`: it tells how many tokens follow.
         order: `pre`, `post` or `sandwich`. See `block`.
         norm: `layer` or `rms`.
-        mlp: size of each MLP's hidden layer; 0: no MLP; default: 4 · d_model.
+        mlp: size of each MLP's hidden layer; 0: no MLP. Default: 4 · d_model.
         activation: `relu`, `gelu` or `gated-gelu`.
         dropout: chance that a unit of an embedding, or of the output of attention or MLP, is
             dropped.

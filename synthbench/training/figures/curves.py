@@ -47,7 +47,7 @@ class LearningCurves(Figure):
 
 
 class GradientNorms(Figure):
-    """The gradients of each layer's W_Q, W_K and W_V; the time before the Eureka-moment is grey."""
+    """The gradients of each layer's W_Q, W_K and W_V. The time before the Eureka-moment is grey."""
 
     name = "gradients"
     title = "L1 norms of the gradients of W_Q, W_K and W_V"

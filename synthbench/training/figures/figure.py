@@ -59,7 +59,7 @@ _FILLS = ("full", "none", "left", "right")
 
 
 class Unavailable(Exception):  # noqa: N818  (not an error: the figure is skipped)
-    """A run cannot have this figure; the text says why."""
+    """A run cannot have this figure. The text says why."""
 
 
 class Pass(NamedTuple):
@@ -79,7 +79,7 @@ class Pass(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class RunView:
-    """A finished run, and the split and row that its figures show; made by `open_run`."""
+    """A finished run, and the split and row that its figures show. Made by `open_run`."""
 
     recipe: Recipe
     task: Task
@@ -171,7 +171,7 @@ def open_run(
     split: str | None = None,
     row: int = 0,
 ) -> RunView:
-    """Open a finished run; arguments are those of `draw_figures`.
+    """Open a finished run. Arguments are those of `draw_figures`.
 
     Raises:
         UsageError: there is no such run, split or row.
@@ -183,7 +183,7 @@ def open_run(
     parameters = directory.load(setting.device, MODEL)
     if result is None or parameters is None:
         raise DatasetError(
-            f"The run at {str(path)!r} is not finished; the same `synthbench train` continues it."
+            f"The run at {str(path)!r} is not finished. The same `synthbench train` continues it."
         )
     opened = DatasetDirectory.open(dataset or result["dataset"])
     splits = opened.manifest.variants.get(command["variant"], {})
@@ -201,7 +201,7 @@ def open_run(
     if code_of(recipe.model) != command.get("code"):
         raise DatasetError(
             f"The code of model {recipe.model!r} is no longer that which the run at {str(path)!r} "
-            "was trained with; restore the file, or train again into another directory."
+            "was trained with. Restore the file, or train again into another directory."
         )
     form = form_of(task, recipe.form or None, recipe.start)
     rows, _ = read_split(opened, task.variant, split, form)
@@ -238,7 +238,7 @@ class Figure(abc.ABC):
         }
 
     def draw(self, data: dict[str, Any], file: Path) -> None:
-        """Draw the data into a PNG file; the same data and matplotlib give the same bytes."""
+        """Draw the data into a PNG file. The same data and matplotlib give the same bytes."""
         import matplotlib.style
         from matplotlib.figure import Figure as Canvas
 
@@ -251,7 +251,7 @@ class Figure(abc.ABC):
 
     @abc.abstractmethod
     def _data(self, view: RunView) -> dict[str, Any]:
-        """The data to draw, as JSON values; raises as `data`."""
+        """The data to draw, as JSON values. Raises as `data`."""
 
     @abc.abstractmethod
     def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:

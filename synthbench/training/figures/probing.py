@@ -86,7 +86,7 @@ class Probes(Figure):
 
 
 class AttentionProbes(Probes):
-    """The same from queries, keys, values and outputs of attention; the heads side by side."""
+    """The same from queries, keys, values and outputs of attention. The heads side by side."""
 
     name = "attention-probes"
     title = "Accuracy of linear probes of Q, K, V and of Z before and after the residual"

@@ -168,7 +168,7 @@ class HaltingSteps(Figure):
 
 
 class ExplainedAway(Figure):
-    """The attention that keys get from all queries; keys with almost none are explained away."""
+    """The attention that keys get from all queries. Keys with almost none are explained away."""
 
     name = "explained-away"
     title = "Sums of the attention weights of each key"

@@ -40,7 +40,7 @@ class ImageClass(Classes, ColumnForm):
     reads = "images"
 
     def encode(self, columns: Mapping[str, pa.Array] | pa.RecordBatch) -> Rows:
-        """Pixels uint8, classes int64; raises as `Form.encode`."""
+        """Pixels uint8, classes int64. Raises as `Form.encode`."""
         pixels, classes = self._encoded(columns)
         return Rows(torch.from_numpy(pixels), None, torch.from_numpy(classes.astype(np.int64)))
 
@@ -60,7 +60,7 @@ class GridCounts(ColumnForm):
     metric = "cell_accuracy"
 
     def encode(self, columns: Mapping[str, pa.Array] | pa.RecordBatch) -> Rows:
-        """Colours, padded with 0, and counts, padded with -100; raises as `Form.encode`."""
+        """Colours, padded with 0, and counts, padded with -100. Raises as `Form.encode`."""
         grids, labels = self._encoded(columns)
         colors, lengths = _cells(grids, 0)
         counts, _ = _cells(labels, NOT_ASKED)
@@ -99,7 +99,7 @@ class Vector(ColumnForm):
     larger_is_better = False
 
     def encode(self, columns: Mapping[str, pa.Array] | pa.RecordBatch) -> Rows:
-        """Vectors float32 `(rows, dims)`; raises as `Form.encode`."""
+        """Vectors float32 `(rows, dims)`. Raises as `Form.encode`."""
         inputs, targets = (_of_one_shape(columns[one], one) for one in self.columns)
         return Rows(torch.from_numpy(inputs), None, torch.from_numpy(targets))
 
@@ -126,7 +126,7 @@ class Vector(ColumnForm):
 
 
 class Points(ColumnForm):
-    """Points `(rows, points, 2)`, which a model moves; there is nothing to learn."""
+    """Points `(rows, points, 2)`, which a model moves. There is nothing to learn."""
 
     reads = "points"
     metric = "distance"
@@ -137,7 +137,7 @@ class Points(ColumnForm):
         return [self.column]
 
     def encode(self, columns: Mapping[str, pa.Array] | pa.RecordBatch) -> Rows:
-        """Points float32 `(rows, points, 2)`; raises as `Form.encode`."""
+        """Points float32 `(rows, points, 2)`. Raises as `Form.encode`."""
         return Rows(torch.from_numpy(_of_one_shape(columns[self.column], self.column)), None, None)
 
     def loss(self, scores: Tensor, batch: Batch, smoothing: float = 0.0) -> Tensor:
@@ -170,7 +170,7 @@ def _of_one_shape(column: pa.Array, name: str) -> NDArray[np.float32]:
             return np.array(column, np.float32).reshape(-1, *shape)
         lengths = column.value_lengths().unique().to_pylist()
         if len(lengths) > 1:
-            raise ValueError(f"{name} has lists of different lengths; all must have one length")
+            raise ValueError(f"{name} has lists of different lengths. All must have one length")
         shape += lengths
         column = column.flatten()
     raise ValueError(f"{name} has a null where numbers are expected")

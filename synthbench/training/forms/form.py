@@ -40,7 +40,7 @@ class Form(abc.ABC):
 
     @abc.abstractmethod
     def encode(self, columns: Mapping[str, pa.Array] | pa.RecordBatch) -> Rows:
-        """Rows as tensors, from their columns by name; any other column is ignored.
+        """Rows as tensors, from their columns by name. Any other column is ignored.
 
         Raises:
             ValueError: a row that is not one of the task's.
@@ -72,7 +72,7 @@ class Form(abc.ABC):
         """The model's answer to each row, as `evaluate` reads it."""
 
     def predict(self, run: Callable[[Batch], Output], batch: Batch) -> list[Any]:
-        """The answers of the model `run` to the rows of a batch; by default from its scores."""
+        """The answers of the model `run` to the rows of a batch. By default from its scores."""
         return self.answers(run(batch).scores, batch)
 
 

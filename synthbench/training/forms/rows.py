@@ -17,7 +17,7 @@ from synthbench.tasks.form import NOT_ASKED
 
 @dataclasses.dataclass(frozen=True)
 class Rows:
-    """Rows as tensors; the first axis of each counts them."""
+    """Rows as tensors. The first axis of each counts them."""
 
     inputs: Tensor  # tokens or colours uint8, int16 or int32, pixels uint8, else float32
     #: tokens or cells of each row, int64 `(rows,)`; None if all rows have one shape

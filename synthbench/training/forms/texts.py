@@ -47,7 +47,7 @@ class TextForm(Form):
         return list(self.tokens.columns)
 
     def encode(self, columns: Mapping[str, pa.Array] | pa.RecordBatch) -> Rows:
-        """Tokens from 1, padded with 0, and labels; raises as `Form.encode`."""
+        """Tokens from 1, padded with 0, and labels. Raises as `Form.encode`."""
         batch = self.tokens.batch(self.tokens.read_columns(columns))
         positions = batch.get("position_ids")
         labels = batch["labels"]
@@ -70,7 +70,7 @@ class TextForm(Form):
 
     @abc.abstractmethod
     def head(self, d_model: int) -> nn.Module:
-        """A head for states of this size, with fresh parameters; see `backbones.heads`."""
+        """A head for states of this size, with fresh parameters. See `backbones.heads`."""
 
     def answer_head(self, d_model: int) -> nn.Module:
         """A head with parameters for the tokens of answers alone."""

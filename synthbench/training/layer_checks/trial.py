@@ -77,7 +77,7 @@ class Trial:
                 yield layer
 
     def _copy(self) -> ForeignMixer:
-        """A copy of the layer as it was built; built again where it cannot be copied."""
+        """A copy of the layer as it was built. Built again where it cannot be copied."""
         if self._built is None:
             self._built = self._make().to(self.setting.device).eval()
             if any(is_lazy(one) for one in self._built.parameters()):

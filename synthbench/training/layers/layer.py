@@ -75,7 +75,7 @@ class Layer(nn.Module):
         nearest: Nearest | None = None,
         record: Record | None = None,
     ) -> Tensor:
-        """The next states, `(rows, length, d_model)`; with `column`, `(rows, 1, d_model)`.
+        """The next states, `(rows, length, d_model)`. With `column`, `(rows, 1, d_model)`.
 
         Arguments are those of `Attention.forward`; `record` also gets `attended` and `gate`.
         """
@@ -112,7 +112,7 @@ EMBEDDINGS: dict[str, Callable[[int, int], float]] = {
 
 
 def draw_weights(model: nn.Module, draw: Callable[[Tensor], object]) -> None:
-    """Draw the weights of linear maps, convolutions and embeddings; set their biases to 0.
+    """Draw the weights of linear maps, convolutions and embeddings. Set their biases to 0.
 
     `draw` fills a weight in place, as the functions of `nn.init` do.
     """

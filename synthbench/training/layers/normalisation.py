@@ -171,7 +171,7 @@ def geometric(logits: Tensor, mask: Tensor | None, nearest: Nearest | None = Non
         nearest: `Nearest.of(length)`, if it is known already.
 
     Returns:
-        Weights; those of a query sum to at most 1.
+        Weights. Those of a query sum to at most 1.
     """
     length = logits.shape[-1]
     order, rank = Nearest.of(length, logits.device) if nearest is None else nearest

@@ -235,7 +235,7 @@ def _in_blocks(
     sizes: Mapping[str, int],
     options: Mapping[str, Any],
 ) -> nn.Module:
-    """Our blocks around a mixer; each takes the options that its signature has."""
+    """Our blocks around a mixer. Each takes the options that its signature has."""
     from synthbench.training.backbones.block import Mixers
 
     mixer, others = _mixer(name, model, made, sizes, options)

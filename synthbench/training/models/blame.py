@@ -35,7 +35,7 @@ def blamed(error: BaseException, what: str, file: str | None = None, otherwise: 
 
 
 def line_in(error: BaseException, file: str | None = None) -> str:
-    """The last line of the user's code that an error passed, or of one file; empty without any."""
+    """The last line of the user's code that an error passed, or of one file. Empty without any."""
     frames = [
         one
         for one in traceback.extract_tb(error.__traceback__)

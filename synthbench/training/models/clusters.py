@@ -60,7 +60,7 @@ class AttentionSteps(nn.Module):
     def forward(
         self, inputs: Tensor, lengths: Tensor | None = None, record: Record | None = None
     ) -> Output:
-        """Move points, floats `(rows, points, axes)`; the scores are the points at the end.
+        """Move points, floats `(rows, points, axes)`. The scores are the points at the end.
 
         Records `attention` `(rows, 1, points, points)` and `hidden`, the points, after each step.
         """

@@ -107,7 +107,7 @@ class ForeignModel(nn.Module):
         record: Record | None = None,
         positions: Tensor | None = None,
     ) -> Output:
-        """Scores of tokens, int64 `(rows, width)`; nothing is recorded.
+        """Scores of tokens, int64 `(rows, width)`. Nothing is recorded.
 
         Raises:
             SynthbenchError: the model raises an error, or gives anything else than such scores.
@@ -145,7 +145,7 @@ class ForeignMixer(nn.Module):
         self.reads: tuple[str, ...] = _checked_reads(layer)
 
     def forward(self, states: Tensor, **context: Tensor | None) -> Tensor:
-        """States `(rows, width, d_model)` to the same; raises as `ForeignModel.forward`."""
+        """States `(rows, width, d_model)` to the same. Raises as `ForeignModel.forward`."""
         what = f"forward of {type(self.layer).__name__}({shape_of(states)})"
         with naming(what, self.line, self.advice):
             given = self.layer(states, **context)
@@ -185,7 +185,7 @@ def line_of_theirs(model: nn.Module) -> str:
 
 @contextlib.contextmanager
 def naming_theirs(model: nn.Module) -> Iterator[None]:
-    """`naming` for the backward pass of a model with a part from elsewhere; others' errors pass."""
+    """`naming` for the backward pass of a model with a part from elsewhere. Others' errors pass."""
     if theirs(model) is None:
         yield
     else:
@@ -197,7 +197,7 @@ def naming_theirs(model: nn.Module) -> Iterator[None]:
 def naming(
     what: str, otherwise: str = "", advice: str = "", always: bool = False
 ) -> Iterator[None]:
-    """Turn errors of code from elsewhere into one that names its line; memory errors pass.
+    """Turn errors of code from elsewhere into one that names its line. Memory errors pass.
 
     Args:
         what: what is going on.

@@ -102,7 +102,7 @@ _beside: dict[str, str] = {}
 
 @functools.lru_cache(maxsize=64)
 def _file(path: str, text: bytes) -> Any:
-    """The module in a file; modules beside it can be imported, as when Python runs it."""
+    """The module in a file. Modules beside it can be imported, as when Python runs it."""
     name = f"synthbench_model_{hashlib.sha256(path.encode() + text).hexdigest()[:12]}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None

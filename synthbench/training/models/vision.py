@@ -68,7 +68,7 @@ class ViT(nn.Module):
         num_layers: number of layers.
         d_ff: width of the feed-forward part.
         normalisation: the attention's, one of `attention.NORMALISATIONS`.
-        temperature: the attention's; default: the square root of a head's size.
+        temperature: the attention's. Default: the square root of a head's size.
         drop_path: chance that a part of the last layer adds nothing to a row (Huang et al., 2016).
             It rises in equal steps from 0 in the first layer. The value is the published program's.
             The paper does not mention it.
@@ -211,7 +211,7 @@ class ResNet(nn.Module):
 
 
 class ResidualUnit(nn.Module):
-    """Two 3x3 convolutions beside a skip connection; a stride of 2 halves height and width."""
+    """Two 3x3 convolutions beside a skip connection. A stride of 2 halves height and width."""
 
     def __init__(self, channels: int, width: int, stride: int) -> None:
         super().__init__()

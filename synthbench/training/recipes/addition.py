@@ -91,7 +91,7 @@ LENGTHS_CPU = dataclasses.replace(
 
 
 def _order(name: str) -> Study:
-    """Three digits, answers in one order; there are as many rows of either order.
+    """Three digits, answers in one order. There are as many rows of either order.
 
     The paper trains on one long stream of characters, with the loss on all of them. Here each row
     stands alone and the loss is on the answer.

@@ -159,7 +159,7 @@ class Recipe:
         )
 
     def changed(self, recipe: Mapping[str, Any], options: Mapping[str, Any]) -> Recipe:
-        """A copy of the recipe with other values; text is read by the field's type.
+        """A copy of the recipe with other values. Text is read by the field's type.
 
         Args:
             recipe: values of the recipe's own fields, such as `steps`.
@@ -328,7 +328,7 @@ def _read_heat(given: Any) -> tuple[float, float, float] | None:
 
 
 def read_option(given: Any) -> Any:
-    """A model's option; text is read as a number, a truth value, a name, or several of them."""
+    """A model's option. Text is read as a number, a truth value, a name, or several of them."""
     if not isinstance(given, str):
         return given
     if "," in given:

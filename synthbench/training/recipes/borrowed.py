@@ -40,7 +40,7 @@ def find_recipe(study: Study, model: str) -> Recipe:
 
 
 def named(study: Study, model: str) -> list[Recipe]:
-    """The study's recipes of this name; else those of this line of its table."""
+    """The study's recipes of this name. Else those of this line of its table."""
     exact = [recipe for recipe in study.recipes if recipe.name == model]
     return exact or [recipe for recipe in study.recipes if recipe.title == model]
 
@@ -65,7 +65,7 @@ def own_recipes(
     lines = {recipe.title for recipe in study.recipes}
     own = [one for one in models if not named(study, one)] + [f"{LAYER}{one}" for one in layers]
     if options and not own:
-        raise UsageError("Options are for models and layers of your own; none is named.")
+        raise UsageError("Options are for models and layers of your own. None is named.")
     recipes = [find_recipe(study, one).changed({}, options) for one in own]
     names = [recipe.name for recipe in recipes]
     if len({*names, *lines}) < len(names) + len(lines):

@@ -47,7 +47,7 @@ _FOUND = {
 
 
 def _recipe(small: Study, name: str, depth: int, rate: float) -> Recipe:
-    """A model of the profile `cpu` with half an hour of steps; its name has the learning rate."""
+    """A model of the profile `cpu` with half an hour of steps. Its name has the learning rate."""
     steps = 1000 * _STEPS[small.task][depth][name]
     return dataclasses.replace(
         small.recipe(name),
@@ -102,7 +102,7 @@ def _by_rule(task: str, depth: int, rates: Mapping[str, float]) -> Study:
     return dataclasses.replace(
         trials,
         name=NAME,
-        title=f"Trained to depth {depth}, which a rule has found; otherwise the published data",
+        title=f"Trained to depth {depth}, which a rule has found. Otherwise the published data",
         recipes=tuple(
             dataclasses.replace(
                 trials.recipe(f"{name}-{rate:g}"), line=name, published=small.recipe(name).published

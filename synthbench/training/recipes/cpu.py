@@ -18,7 +18,7 @@ def _smaller(study: Study, *recipes: Recipe, **changes: Any) -> Study:
 
 
 def _changed(made: Recipe, recipe: str, options: str) -> Recipe:
-    """A recipe with other values; the options are its only ones."""
+    """A recipe with other values. The options are its only ones."""
     return dataclasses.replace(made, options={}).changed(settings(recipe), settings(options))
 
 

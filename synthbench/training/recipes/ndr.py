@@ -81,8 +81,8 @@ ARITHMETIC_PROGRAM = {
     "ndr": (_ONE_LENGTH, "gate_drop=0.1"),
 }
 #: For listops (table 3), where every Transformer is read from the first column (section D.2). The
-#: paper applies 24 layers in the test, the program 20 but for NDR; the paper's bidirectional LSTM
-#: has 1,024 units, the program's 256 a direction; the paper's + abs/rel + gate has 1,024 units in
+#: paper applies 24 layers in the test, the program 20 but for NDR. The paper's bidirectional LSTM
+#: has 1,024 units, the program's 256 a direction. The paper's + abs/rel + gate has 1,024 units in
 #: the feed-forward part, the program's 2,048. The paper has dropout in both attentions without a
 #: gate (section C.3), the program with relative positions only.
 LISTOPS_PROGRAM = {

@@ -13,7 +13,7 @@ from synthbench.text.lines import short
 from synthbench.verification.conformance.rows import Problems
 
 _SCORING = "Scoring"
-#: What has to be as in the template's task, for a section of its card to be right: by heading.
+#: For each heading of the template's card, the facts that the task must share.
 _RIGHT: dict[str, Callable[[Task, Task], bool]] = {
     "Columns": lambda task, its: str(task.columns) == str(its.columns),
     "How rows are drawn": lambda task, its: (
@@ -55,14 +55,14 @@ def _compare_card(task: Task, questions: list[object], *, checked: bool) -> Prob
 
 
 def _sections(card: str) -> dict[str, str]:
-    """The text below each heading, on one line; that above the first heading by ""."""
+    """The text below each heading, on one line. That above the first heading by ""."""
     parts = re.split(r"^#+ +(.*)$", card, flags=re.MULTILINE)
     pairs = zip(["", *parts[1::2]], parts[0::2], strict=True)
     return {heading.strip(): " ".join(text.split()) for heading, text in pairs}
 
 
 def _same_rule(task: Task, its: Task, questions: list[object]) -> bool:
-    """True if the template's task answers questions of this one as this one does."""
+    """True if the template's task answers questions of this task alike."""
     try:
         return all(its.solve(one) == task.solve(one) for one in questions)
     except Exception:  # a solver may raise anything on another task's questions

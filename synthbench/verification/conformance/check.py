@@ -33,8 +33,8 @@ class CheckResult:
 
     Attributes:
         variant: the variant that was checked.
-        statement: what a task should do, such as "Same rows when made twice".
-        problems: what is wrong, in sentences. Empty if the statement holds.
+        statement: a requirement for tasks, such as "Same rows when made twice".
+        problems: faults, in sentences. Empty if the statement holds.
     """
 
     variant: str
@@ -46,7 +46,7 @@ class CheckResult:
 SECONDS = 120.0
 #: How many checks a variant gets that passes all of them.
 CHECKS = 27
-#: How many problems of one check are told. More of them mostly have the same cause.
+#: How many problems of one check are shown. More mostly have the same cause.
 _TOLD = 2
 
 
@@ -121,7 +121,7 @@ def _check_variant(task: Task) -> Iterator[Step | CheckResult]:
 def _ask_each(
     task: Task, checks: Iterable[tuple[str, Callable[[], Problems]]]
 ) -> Generator[Step | CheckResult, None, bool]:
-    """Do checks, up to the first that raises an error; returns whether all of them hold."""
+    """Do checks, up to the first that raises an error. Returns whether all of them hold."""
     sound = True
     for statement, check in checks:
         yield Step(task.variant, statement)
@@ -130,7 +130,7 @@ def _ask_each(
                 problems = check()
         except MissingSourceError:  # says nothing about the task
             raise
-        except (Exception, SystemExit) as error:  # the checks after it would tell the same
+        except (Exception, SystemExit) as error:  # later checks would say the same
             yield CheckResult(task.variant, statement, [in_words(error)])
             return False
         if len(problems) > _TOLD:
@@ -211,7 +211,7 @@ def _of_rows(task: Task) -> Iterator[tuple[str, Callable[[], Problems]]]:
     yield "Rows read from a file keep their ids", each(rows.check_ids)
     yield "solve gives every label and column", each(rows.check_solver)
     yield "solve refuses other texts with a ValueError", each(rows.check_refusals)
-    yield "The right answer scores best, a wrong one does not", each(rows.check_answers)
+    yield "The right answer scores best, a wrong answer does not", each(rows.check_answers)
     yield "Its check takes right answers alone, and any text at all", each(answers.check_checker)
     yield "Rows can be shown to people", each(rows.check_drawing)
     yield "Worked solutions lead to the label", each(rows.check_worked)

@@ -122,7 +122,7 @@ def check_full(made: SmallDataset) -> Problems:
                     f"Split {split.name}, {task.bucket_name} {task.bucket_label(bucket)} is "
                     f"starved: {found[bucket]:,} of {planned:,} rows were found, then only "
                     "repeated ones. If it has no more, count them in capacity and list them in "
-                    "enumerate_rows; otherwise make them more likely in propose."
+                    "enumerate_rows. Otherwise make them more likely in propose."
                 )
     return problems
 

@@ -42,7 +42,7 @@ def check_names(task: Task) -> Problems:
     problems = []
     # `python -OO` strips all docstrings.
     if not task.__doc__ and sys.flags.optimize < 2:
-        problems.append(f"Class {type(task).__name__} has no docstring.")
+        problems.append(f"Class {type(task).__name__} lacks a docstring.")
     if not all(task.variants.values()):
         problems.append("variants has a variant without a sentence on it.")
     for split in task.splits:

@@ -134,7 +134,7 @@ def _where(trace: Path) -> str:
     files = line.partition("\n")[0].split(os.pathsep)
     for file, number, function in found:
         if file in files:
-            return f"; it was in {function}, {file} line {number}"
+            return f", in {function}, {file} line {number}"
     return ""
 
 

@@ -1,7 +1,7 @@
 """Checks of some rows of a task: columns, ids, labels, answers.
 
 Each check takes a task and a block of its rows, and returns the problems it found, as sentences
-that tell the task's author what to look at.
+for the task's author.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def check_refusals(task: Task, block: Block) -> Problems:
 
 
 def check_answers(task: Task, block: Block) -> Problems:
-    """A row's own answer scores best, also in a reply; a wrong answer scores differently."""
+    """A row's own answer scores best, also in a reply. A wrong answer scores differently."""
     rows = plain_rows(task, block.take(slice(0, _SCORED)))
     exact = task.metrics[0] in task.binary_metrics
     replies = exact and LABEL in task.columns and not pa.types.is_floating(task.answer.arrow)

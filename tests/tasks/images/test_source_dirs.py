@@ -230,7 +230,7 @@ def test_a_relative_source_directory_stays_where_it_was_given(tmp_path, monkeypa
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("mnits=/data", "Unknown source 'mnits'; allowed: mnist, fashion, cifar, folder:PATH. "
+        ("mnits=/data", "Unknown source 'mnits'. Allowed: mnist, fashion, cifar, folder:PATH. "
                         "Did you mean 'mnist'?"),
         ({"folder:": "/data"}, "Unknown source 'folder:'"),
         (["mnist=/", "mnist=."], "mnist is given already, as '/'"),

@@ -239,5 +239,5 @@ def test_numbers_and_names_that_make_no_sense_are_refused():
         with pytest.raises(UsageError, match="std"):
             make(embedding_std=value)
     for option in ("order", "norm", "activation", "position"):
-        with pytest.raises(UsageError, match=f"{option} 'nonsense'; allowed: "):
+        with pytest.raises(UsageError, match=f"{option} 'nonsense'. Allowed: "):
             make(**{option: "nonsense"})

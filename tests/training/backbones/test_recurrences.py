@@ -181,7 +181,7 @@ def test_what_makes_no_sense_is_refused():
     for make, message in (
         (lambda: Diagonal(8, eigenvalues="sigend"), "Did you mean 'signed'"),
         (lambda: Diagonal(8, kernel=-1), "kernel -1"),
-        (lambda: Delta(8, eigenvalues="negative"), "allowed: unit, signed"),
+        (lambda: Delta(8, eigenvalues="negative"), "Allowed: unit, signed"),
         (lambda: Delta(8, 3), "3 heads for d_model 8"),
         (lambda: Delta(8, steps=0), "steps 0"),
         (lambda: Delta(8, kernel=1.5), "kernel 1.5"),

@@ -154,7 +154,7 @@ def test_what_does_not_fit_is_refused():
         ({"num_heads": 3}, "3 heads for d_model 64"),
         ({"d_model": 6, "num_heads": 2}, "rotary .* must be even"),
         ({"position": "rotaty"}, "Did you mean 'rotary'"),
-        ({"order": "bare"}, "order 'bare'; allowed: pre, post, sandwich"),
+        ({"order": "bare"}, "order 'bare'. Allowed: pre, post, sandwich"),
         ({"causal": True, "count_down": True}, "count_down with causal"),
         ({"weight_dropout": 1.0}, "weight_dropout 1.0"),
         ({"num_layers": 0}, "num_layers 0"),
