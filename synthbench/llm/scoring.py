@@ -145,7 +145,7 @@ def _refuse_several_a_row(completions: int, rows: Any) -> None:
 def reward_of(
     task: Task, row: Mapping[str, Any], completion: Any, *, truncated: bool = False
 ) -> float:
-    """1.0 or 0.0 for one completion; a UsageError if it or the row is not what `score` takes."""
+    """1.0 or 0.0 for one completion. A UsageError if it or the row is not what `score` takes."""
     if not isinstance(row, dict | Mapping):
         raise UsageError(
             f"Row {short(row)}: expected a dict with the columns of {task.name}. The order is "

@@ -43,7 +43,7 @@ def json_rows(columns: Sequence[pa.Array]) -> NDArray[np.uint8]:
 def list_array(
     values: pa.Array, lengths: NDArray[np.integer[Any]], absent: pa.Array | None = None
 ) -> pa.Array:
-    """Consecutive runs of `values`, of these lengths, as lists; null where `absent` is true."""
+    """Consecutive runs of `values`, of these lengths, as lists. Null where `absent` is true."""
     return pa.ListArray.from_arrays(arrow_array(_offsets(lengths)), values, mask=absent)
 
 
@@ -52,7 +52,7 @@ def join_bytes(
     lengths: NDArray[np.integer[Any]],
     kind: pa.DataType | None = None,
 ) -> pa.Array:
-    """Consecutive runs of bytes, of these lengths, as an array of `kind`; default: of strings."""
+    """Consecutive runs of bytes, of these lengths, as an array of `kind`. Default: of strings."""
     buffers = [None, pa.py_buffer(_offsets(lengths)), pa.py_buffer(data)]
     return pa.Array.from_buffers(kind or pa.string(), len(lengths), buffers)
 
@@ -124,7 +124,7 @@ _PLAIN_TYPES = frozenset((str, int, float, bool, type(None)))
 
 
 def plain_value(prediction: Any) -> Any:
-    """A scalar of NumPy, torch or Arrow as a plain Python value; anything else as it is."""
+    """A scalar of NumPy, torch or Arrow as a plain Python value. Anything else as it is."""
     if type(prediction) in _PLAIN_TYPES:  # rewards ask this several times a completion
         return prediction
     if isinstance(prediction, pa.Scalar):

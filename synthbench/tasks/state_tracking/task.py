@@ -91,7 +91,7 @@ class StateTracking(OwnVariant):
         "H3": "The 27 matrices of the Heisenberg group modulo 3: solvable.",
         "S5-swaps": "S5 from the 10 exchanges of two numbers and the identity.",
         "A5-generators": "A5 from 23451 and 21435, two elements whose products are all of it.",
-        OWN: "The group of a table that `group` names; by default the 8 quaternions.",
+        OWN: "The group of a table that `group` names. By default the 8 quaternions.",
     }
     parameters_type = StateTrackingParameters
     own_parameter = "group"
@@ -210,7 +210,7 @@ class StateTracking(OwnVariant):
         return self._codes.take(block["tokens"]).view(np.uint8)
 
     def problem(self, block: Block) -> NDArray[np.uint64]:
-        """The hash of the content; rows of at most three elements are never held out."""
+        """The hash of the content. Rows of at most three elements are never held out."""
         problem = hash_rows(self.content(block))
         problem[np.count_nonzero(block["tokens"], axis=1) <= _SHORT] = PROBLEM_BITS
         return problem

@@ -58,7 +58,7 @@ class SudokuParameters(Parameters):
 
     difficulty: str = parameter(
         "all",
-        "all; easy: half of the cells or more are clues; hard: the most nodes, 4x4: few clues",
+        "all; easy: half of the cells or more are clues. Hard: the most nodes, 4x4: few clues",
         choices=("all", "easy", "hard"),
     )
     augmentations: int = parameter(
