@@ -7,8 +7,8 @@ process, so that shares mean something) and the rows a second of `stream` and `t
 once.
 
 `python -m benchmarks NAME --help` describes the others: `scaling`, `endurance`, `verify`, `peers`,
-`prompt_tokens`, `decontaminate`, `solutions`, `replies`, `rewards`, and for the trainer `floor`,
-`steps`, `attention`, `collect`, `leak` and `layers`.
+`prompt_tokens`, `decontaminate`, `solutions`, `replies`, `rewards`, `sudoku`, and for the trainer
+`floor`, `steps`, `attention`, `collect`, `leak` and `layers`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,17 @@ from synthbench.text.tables import Table, render
 #: Modules by name; those of the trainer need PyTorch.
 MORE = (
     *("scaling", "endurance", "verify", "peers", "prompt_tokens", "decontaminate"),
-    *("solutions", "replies", "rewards", "floor", "steps", "attention", "collect", "leak"),
+    *(
+        "solutions",
+        "replies",
+        "rewards",
+        "sudoku",
+        "floor",
+        "steps",
+        "attention",
+        "collect",
+        "leak",
+    ),
     "layers",
 )
 

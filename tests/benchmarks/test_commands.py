@@ -86,6 +86,7 @@ SMALL = {
     ],
     "replies": _small_replies,
     "layers": ["torch GRU"],
+    "sudoku": ["--rows", "4"],
     "rewards": ["--rows", "8", "--repeat", "1", "--other", "."],
     "collect": _small_collect,
     "leak": _small_leak,

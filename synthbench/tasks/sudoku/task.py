@@ -47,8 +47,8 @@ SHAPES = {"9x9": Shape(3, 3), "6x6": Shape(2, 3), "4x4": Shape(2, 2)}
 #: The least nodes of each bucket. Singles solve all puzzles of 4 x 4 cells.
 _LEAST_NODES = {"9x9": (0, 1, 28), "6x6": (0, 1), "4x4": (0,)}
 _MOST_NODES = np.iinfo(np.int32).max
-#: Puzzles that are drawn together, and puzzles of a round of a stream.
-_TOGETHER, _ROUND = 256, 64
+#: Puzzles that are drawn together, and puzzles of a round of a stream: about those of three blocks.
+_TOGETHER, _ROUND = 256, {"9x9": 150, "6x6": 64, "4x4": 2_048}
 _TRAIN = 1_000
 
 
@@ -153,7 +153,7 @@ class Sudoku(TextTask):
         return _TOGETHER if not more else _TOGETHER // 4 * (1 + more)
 
     def stream_round_rows(self, split: Split) -> int:
-        return 2_048 if self.variant == "4x4" else _ROUND * self._of_each(split)
+        return _ROUND[self.variant] * self._of_each(split)
 
     def _of_each(self, split: Split) -> int:
         return 1 if split.evaluation else 1 + int(self.parameters.augmentations)
