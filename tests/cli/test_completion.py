@@ -50,7 +50,7 @@ def test_names_are_completed(offered, tmp_path, monkeypatch):
         "info ": plain(list_tasks()),
         "generate ": plain([*list_tasks(), "all"]),
         "generate listo": plain(["listops"]),
-        "generate ctl --variant ": plain(["forward", "backward", "all"]),
+        "generate ctl --variant ": plain(["forward", "backward", "steps", "all"]),
         "preview ctl --variant b": plain(["backward"]),
         "generate ctl --variant forward --variant b": plain(["backward"]),
         "preview -n 3 ctl --split t": plain(["train", "test"]),

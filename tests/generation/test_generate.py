@@ -66,7 +66,7 @@ def test_a_manifest_shows_itself_in_two_lines(tmp_path):
         "forward: train 1,500, iid 90, validation 60, test 40 rows",
     ]
     both = make(tmp_path / "both", "ctl", variant="all", rows=rows)
-    assert repr(both).splitlines()[1] == "2 variants: forward 1,690, backward 1,690 rows"
+    assert repr(both).splitlines()[1] == "3 variants: forward 1,690, backward 1,690, steps 1,690 rows"
     # A manifest may come from anybody.
     split = both.variants["forward"]
     many = {f"variant-{number}": split for number in range(1_000)}
@@ -77,7 +77,7 @@ def test_a_manifest_shows_itself_in_two_lines(tmp_path):
 
 def test_variants_are_made_as_each_alone_would_be(tmp_path):
     both = make(tmp_path / "both", "ctl", variant="all", **CTL)
-    assert list(both.variants) == ["forward", "backward"]
+    assert list(both.variants) == ["forward", "backward", "steps"]
     for variant in both.variants:
         alone = make(tmp_path / variant, "ctl", variant=variant, **CTL)
         assert digests(alone) == {variant: digests(both)[variant]}

@@ -44,9 +44,26 @@ def test_the_paper_s_row_is_three_lookups_in_either_direction():
         assert task.solve(text) == steps[-1]
 
 
+def test_the_answer_of_steps_has_every_intermediate_symbol():
+    task, forward = CompositionalTableLookup("steps"), CompositionalTableLookup("forward")
+    split = task.split("test")
+    rows, others = (
+        rows_of(one, one.propose(Draws({"a": 1}), 20, split, 9)) for one in (task, forward)
+    )
+    for row, other in zip(rows, others, strict=True):
+        assert row["text"] == other["text"]
+        assert row["label"].split() == row["steps"] == other["steps"]
+        assert task.solve(row["text"]) == row["label"]
+        assert task.score(row, row["steps"]) == 1
+        first, *rest = row["steps"]
+        assert task.score(row, " ".join([*rest, first])) == float(rest == row["steps"][:-1])
+        assert row["label"] in str(draw_row(task, row))
+    assert task.forms == ("masked-lm", "causal-lm")
+
+
 def test_eight_symbols_and_nine_functions_stand_in_the_columns_and_tables():
     task = CompositionalTableLookup()
-    assert list(task.variants) == ["forward", "backward"]
+    assert list(task.variants) == ["forward", "backward", "steps"]
     assert task.variant == "forward"
     assert task.columns["label"].names == (
         "000", "001", "010", "011", "100", "101", "110", "111"

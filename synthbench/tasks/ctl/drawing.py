@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.text import Text
 
-from synthbench.tasks.ctl.task import CompositionalTableLookup
+from synthbench.tasks.ctl.task import STEPS, CompositionalTableLookup
 
 
 def draw_row(task: CompositionalTableLookup, row: Mapping[str, Any]) -> Text:
@@ -17,7 +17,8 @@ def draw_row(task: CompositionalTableLookup, row: Mapping[str, Any]) -> Text:
     steps = solver.apply(symbol, functions)
     shown = task.symbols if len(task.symbols) <= 16 else ()  # larger tables are left out
     margin = len("() = ") + max(map(len, functions)) + 2 * len(symbol) + 2
-    lines = [f"{row['text']}  ->  {steps[-1]}", "".join([" " * margin, *map(_cell, shown)])]
+    answer = " ".join(steps) if task.variant == STEPS else steps[-1]
+    lines = [f"{row['text']}  ->  {answer}", "".join([" " * margin, *map(_cell, shown)])]
     for function, argument, result in zip(functions, [symbol, *steps], steps, strict=False):
         call = f"{function}({argument}) = {result}"
         table = solver.tables[function]

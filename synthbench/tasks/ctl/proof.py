@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from synthbench.tasks.arrow import numpy_array
 from synthbench.tasks.base import Block
-from synthbench.tasks.ctl.task import CompositionalTableLookup
+from synthbench.tasks.ctl.task import STEPS, CompositionalTableLookup
 from synthbench.tasks.numeric import unwrap
 from synthbench.tasks.tokens import pad
 
@@ -32,7 +32,11 @@ def prove_rows(
     before = np.hstack([start, steps[:, :-1]])
     last = np.take_along_axis(steps, lengths[:, None] - 1, axis=1)[:, 0]
     right: NDArray[np.bool_] = (steps == _values(task)[functions, before]).all(axis=1)
-    right &= numpy_array(rows["label"]) == last - 1
+    if task.variant == STEPS:
+        labels = task.vocabulary.encode(rows["label"])
+        right &= labels.shape == steps.shape and (labels == steps).all(axis=1)
+    else:
+        right &= numpy_array(rows["label"]) == last - 1
     right &= numpy_array(rows["length"]) == lengths
     return right
 

@@ -12,7 +12,7 @@ class TableSolver:
     """Applies functions that are given as tables.
 
     Args:
-        variant: `forward` or `backward`.
+        variant: `forward`, `backward` or `steps`.
         symbols: the symbols, in order.
         tables: for each function its values at the symbols, in order.
 
@@ -32,7 +32,7 @@ class TableSolver:
     def form(self) -> str:
         """The form of a row, for errors."""
         words = [self._symbols[-1], next(iter(self.tables))]
-        example = " ".join(words if self._variant == "forward" else reversed(words))
+        example = " ".join(reversed(words) if self._variant == "backward" else words)
         return f"a symbol and 1 to {LONGEST} functions, such as {example!r}"
 
     def steps(self, text: str) -> list[str]:

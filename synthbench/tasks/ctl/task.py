@@ -31,13 +31,15 @@ from synthbench.tasks.arrow import arrow_array
 from synthbench.tasks.base import Block, Parameters, Split, TextTask, parameter, read_class
 from synthbench.tasks.column import Column
 from synthbench.tasks.ctl.solver import LONGEST, TableSolver
-from synthbench.tasks.features import class_answer, class_label, list_of, value
+from synthbench.tasks.features import class_answer, class_label, list_of, sequence, value
 from synthbench.tasks.numeric import all_digits, list_array
 from synthbench.tasks.row_ids import PROBLEM_BITS
 from synthbench.tasks.tokens import pad
 
 #: The most symbols and the most functions: their tables are in the manifest and in the card.
 MOST_NAMES = 1024
+#: The variant whose answer is a sequence.
+STEPS = "steps"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,6 +72,7 @@ class CompositionalTableLookup(TextTask):
     variants: ClassVar[Mapping[str, str]] = {
         "forward": "The symbol, then the functions in the order of application: `101 d a b`.",
         "backward": "The functions as in b(a(d(101))), then the symbol: `b a d 101`.",
+        STEPS: "As `forward`, with the symbol after each function as the answer: `100 101 101`.",
     }
     parameters_type = TableLookupParameters
     ordinary_bits, ordinary_tokens = 0.0, 3
@@ -93,7 +96,9 @@ class CompositionalTableLookup(TextTask):
 
     def solve(self, question: str) -> int | str:
         """The name of the resulting symbol, by the tables of this seed."""
-        reached = self.solver.steps(question)[-1]
+        *steps, reached = self.solver.steps(question)
+        if self.variant == STEPS:
+            return " ".join([*steps, reached])
         return class_answer(self.symbols, self.symbols.index(reached))
 
     @functools.cached_property
@@ -122,7 +127,7 @@ class CompositionalTableLookup(TextTask):
     def columns(self) -> dict[str, Column]:
         return {
             "text": value("string"),
-            "label": class_label(self.symbols),
+            "label": sequence(self.symbols) if self.variant == STEPS else class_label(self.symbols),
             "steps": list_of(value("string")),
             "length": value("int8"),
         }
@@ -191,14 +196,16 @@ class CompositionalTableLookup(TextTask):
         length = applied.sum(axis=1)
         names = pc.take(arrow_array(self.symbols), arrow_array(steps[applied]))
         return {
-            "label": steps[:, -1].astype(np.int64),
+            "label": (1 + steps) * applied if self.variant == STEPS else _last(steps),
             "steps": list_array(names, length),
             "length": length.astype(np.int8),
         }
 
     def answer_ids(self, block: Block) -> NDArray[np.int64]:
+        if self.variant == STEPS:
+            return super().answer_ids(block)
         steps, _ = self._steps(block)
-        return steps[:, -1].astype(np.int64)
+        return _last(steps)
 
     def _steps(self, block: Block) -> tuple[NDArray[np.uint16], NDArray[np.bool_]]:
         """The symbol after each function, and which functions are no padding, `(rows, longest)`."""
@@ -222,10 +229,15 @@ class CompositionalTableLookup(TextTask):
             f"{function}: {', '.join(map(' to '.join, table.items()))}"
             for function, table in self.solver.tables.items()
         )
+        asked = (
+            "symbol after each function, in this order, separated by spaces"
+            if self.variant == STEPS
+            else "symbol that is reached"
+        )
         return (
             f"The line has a symbol and the names of functions, which are letters. The symbol "
             f"stands {first}. The functions are applied to it one after another, from {then}. The "
-            f"answer is the symbol that is reached. These are the functions. {tables}."
+            f"answer is the {asked}. These are the functions. {tables}."
         )
 
     @property
@@ -301,14 +313,19 @@ class CompositionalTableLookup(TextTask):
 
     def recompute_columns(self, row: Mapping[str, Any]) -> dict[str, Any]:
         steps = self.solver.steps(row["text"])
-        return {"label": self.symbols.index(steps[-1]), "steps": steps, "length": len(steps)}
+        label = " ".join(steps) if self.variant == STEPS else self.symbols.index(steps[-1])
+        return {"label": label, "steps": steps, "length": len(steps)}
 
-    def read_answer(self, row: Mapping[str, Any], prediction: Any) -> int | None:
+    def read_answer(self, row: Mapping[str, Any], prediction: Any) -> int | str | None:
         """A symbol's name as text, or its index as a number or text.
 
         Text of several digits 0 and 1 is a name or nothing: `"10"` is neither the symbol 010 nor
-        the index 10. A number is always an index: 101 is not the symbol of that name.
+        the index 10. A number is always an index: 101 is not the symbol of that name. An answer of
+        `steps` is text, or a list of names.
         """
+        if self.variant == STEPS:
+            steps: str | None = super().read_answer(row, prediction)
+            return steps
         if isinstance(prediction, bytes):
             prediction = prediction.decode("utf-8", "replace")
         if isinstance(prediction, str):
@@ -316,3 +333,8 @@ class CompositionalTableLookup(TextTask):
             if len(text) > 1 and set(text) <= {"0", "1"} and text not in self.symbols:
                 return None
         return read_class(prediction, self.symbols)
+
+
+def _last(steps: NDArray[np.uint16]) -> NDArray[np.int64]:
+    """The index of the last symbol of each row, which padding repeats."""
+    return steps[:, -1].astype(np.int64)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from synthbench.tasks.ctl.task import CompositionalTableLookup
+from synthbench.tasks.ctl.task import STEPS, CompositionalTableLookup
 from synthbench.tasks.worked import Sentence, ended, expect, following
 
 _TAKES = Sentence("{} takes {} to {}.")
@@ -29,6 +29,7 @@ def replay_steps(task: CompositionalTableLookup, question: str, steps: Sequence[
     """Each step looks up the symbol in the table of the next function."""
     words, left = question.split(), iter(steps)
     symbol, *functions = words[::-1] if task.variant == "backward" else words
+    reached = []
     for function in functions:
         step = following(left)
         named, before, after = _TAKES.read(step)
@@ -36,5 +37,6 @@ def replay_steps(task: CompositionalTableLookup, question: str, steps: Sequence[
         expect(step, (named, function), (before, symbol))
         expect(step, (after, table[task.symbols.index(symbol)]))
         symbol = after
+        reached.append(after)
     ended(left)
-    return symbol
+    return " ".join(reached if task.variant == STEPS else reached[-1:])

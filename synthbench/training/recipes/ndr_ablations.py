@@ -168,4 +168,45 @@ SEARCH = dataclasses.replace(
     recipes=tuple(map(_draw_settings, range(_SEARCHED))),
 )
 
-STUDIES = (LAYERS, READOUT, ACT, ARITHMETIC_50K, ACT_30K, SEARCH)
+#: After Dubois et al. (2020), who train with the intermediate symbols as the answer (section 3.1).
+_SEQUENCE = Recipe(
+    "transformer",
+    "causal-transformer",
+    steps=3_000,
+    batch_size=128,
+    learning_rate=1e-3,
+    form="causal-lm",
+    schedule="cosine",
+    warmup=200,
+    validate_every=500,
+    balanced=True,
+    options={"d_model": 64, "num_layers": 2, "num_heads": 4},
+)
+STEPS = Study(
+    task="ctl",
+    profile="cpu",
+    name="steps",
+    title="Every intermediate symbol as the answer",
+    variants=("steps",),
+    parameters={
+        "symbols": 4,
+        "functions": 6,
+        "train_lengths": (1, 2, 3),
+        "validation_lengths": (4,),
+        "test_lengths": (5,),
+    },
+    rows={"train": 600, "iid": 150, "validation": 500, "test": 500},
+    seeds=3,
+    select="validation",
+    eval_splits=("iid", "validation"),
+    measures=(
+        Measure("iid", "iid", "exact_match", headline="in"),
+        Measure("test", "test", "exact_match", headline="out"),
+    ),
+    recipes=(
+        _SEQUENCE,
+        dataclasses.replace(_SEQUENCE, name="lstm", model="lstm", options={"d_model": 64}),
+    ),
+)
+
+STUDIES = (LAYERS, READOUT, ACT, ARITHMETIC_50K, ACT_30K, SEARCH, STEPS)
