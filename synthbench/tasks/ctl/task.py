@@ -244,7 +244,7 @@ class CompositionalTableLookup(TextTask):
     def stream(self) -> dict[str, object]:
         """The coordinates of the random streams, without the variant.
 
-        So both variants have the same rows in the same order.
+        So all variants have the same rows in the same order.
         """
         return {name: part for name, part in super().stream.items() if name != "variant"}
 
