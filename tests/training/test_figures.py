@@ -127,7 +127,8 @@ def test_a_run_shows_what_it_has_and_says_why_it_lacks_the_rest(name, runs, tmp_
 
 def test_the_same_run_gives_the_same_bytes(runs, tmp_path):
     for place in ("one", "other"):
-        draw_figures(runs("ndr"), out=tmp_path / place)
+        names = ["curves", "attention", "gates", "probes", "attention-scores"]
+        draw_figures(runs("ndr"), out=tmp_path / place, names=names)
     one, other = (
         {file.name: file.read_bytes() for file in (tmp_path / place).iterdir()}
         for place in ("one", "other")
@@ -159,7 +160,8 @@ def test_maps_are_the_chosen_rows_and_gates_are_means_over_units(runs, tmp_path)
 
 
 def test_key_mass_and_histogram_count_every_real_key_once(runs, tmp_path):
-    shown = data_of(draw_figures(runs("hybrid"), out=tmp_path))
+    names = ["attention", "key-mass", "explained-away", "hybrid"]
+    shown = data_of(draw_figures(runs("hybrid"), out=tmp_path, names=names))
     maps, mass = shown["attention"], shown["key-mass"]
     sums = np.array(maps["steps"]).sum(axis=2).mean(axis=1)
     np.testing.assert_allclose(np.array(mass["steps"]), sums, rtol=1e-4)
@@ -307,9 +309,7 @@ def test_regions_have_the_derivatives_of_z_and_the_attention_of_their_patches(ru
     np.testing.assert_allclose(value, columns * d_head * np.array(image["maps"]), rtol=1e-3)
     course = shown["region-course"]
     assert len(course["at"]) == 2
-    np.testing.assert_allclose(  # the last checkpoint has the chosen parameters or later ones
-        np.array(course["parts"]["Q"]["targets"]).shape, (2, SMALL["num_layers"])
-    )
+    assert np.array(course["parts"]["Q"]["targets"]).shape == (2, SMALL["num_layers"])
     scores = shown["attention-scores"]
     rows = min(128, 40)
     weights = rows * SMALL["num_heads"] * SMALL["num_layers"] * columns**2
