@@ -17,6 +17,8 @@ from synthbench.seeding import Draws
 from synthbench.tasks.chomsky.task import FUNCTIONS, Chomsky
 from synthbench.tasks.forms import form_of
 from synthbench.tasks.row_ids import are_held_out, fingerprints
+from synthbench.tasks.worked import worked_steps
+from synthbench.verification.proof import prover
 from tests.support import draw_splits
 from tests.tasks.agreement import assert_drawn_from, assert_uniform
 from tests.tasks.blocks import assert_sound, ids, propose, rows_of
@@ -401,3 +403,35 @@ def test_even_lengths_become_odd_where_all_lengths_are_and_the_card_says_so():
     assert task.split("train").buckets == (1, 3)
     card = (Path(__file__).parents[2] / "cards" / "chomsky.md").read_text("utf-8")
     assert "`--set train_lengths=2,4` gives the lengths 1 and 3" in card
+
+
+NUMBERED = ["reverse-string", "duplicate-string", "odds-first", "bucket-sort"]
+
+
+@pytest.mark.parametrize("variant", NUMBERED)
+@given(data=st.data())
+@settings(max_examples=15, deadline=None)
+def test_strings_of_any_number_of_symbols_are_sound(variant, data):
+    chosen = {
+        "symbols": data.draw(st.integers(2, 128)),
+        "train_lengths": [data.draw(st.integers(1, 90))],
+        "reading": data.draw(st.sampled_from(["paper", "program"])),
+    }
+    task = Chomsky(variant, chosen)
+    rows = assert_sound(task, propose(task))
+    assert {token for row in rows for token in row["text"].split()} <= set(task.tokens)
+    assert all(worked_steps(task, row) for row in rows[:3])
+    table = pa.Table.from_pylist(rows)
+    block = task.parse({"text": table["text"].combine_chunks()})
+    columns = {name: table[name].combine_chunks() for name in table.column_names}
+    assert prover(Chomsky)(task, block, columns).all()
+
+
+def test_symbols_are_refused_where_the_paper_fixes_them():
+    with pytest.raises(ParameterError, match="possible in reverse-string, duplicate-string, odds"):
+        Chomsky("parity-check", {"symbols": 3})
+    with pytest.raises(ParameterError, match="symbols=1: allowed are 0 and 2 to 128"):
+        Chomsky("reverse-string", {"symbols": 1})
+    with pytest.raises(ValueError, match="is not a string of bucket-sort"):
+        Chomsky("bucket-sort", {"symbols": 7}).solve("3 7")
+    assert Chomsky("bucket-sort", {"symbols": 12}).solve("10 9 2 10") == ["2", "9", "10", "10"]

@@ -36,8 +36,8 @@ _RULES: dict[str, tuple[str, str, Callable[[list[str]], list[str]]]] = {
     ),
     "bucket-sort": (
         "length alone",
-        "As if each of the five symbols were a fifth of the string.",
-        lambda x: [str(5 * place // len(x)) for place in range(len(x))],
+        "As if each symbol were equally frequent in the string.",
+        lambda x: _evenly(x, 5),
     ),
 }
 
@@ -64,7 +64,11 @@ def audit_spec(task: Chomsky) -> AuditSpec:
     if task.function.program_asked:
         text = "The answer by the rule of the paper or of its program, whichever does not count."
         other = not task.function.program
-        rules = [("other reading", text, lambda x: solve(task.variant, " ".join(x), other))]
+        count = task.parameters.symbols
+        rules = [("other reading", text, lambda x: solve(task.variant, " ".join(x), other, count))]
+    if task.variant == "bucket-sort":
+        name, text, _ = _RULES[task.variant]
+        rules = [(name, text, lambda x: _evenly(x, len(task.tokens)))]
     keys: dict[str, Callable[[Columns], NDArray[np.uint64]]] = {}
     if task.variant in ("parity-check", "cycle-navigation", "bucket-sort"):
         keys["the same symbols reordered"] = reordered
@@ -74,6 +78,11 @@ def audit_spec(task: Chomsky) -> AuditSpec:
         shortcuts=tuple(fixed(name, text, predictor(rule)) for name, text, rule in rules),
         near_duplicate_keys=keys,
     )
+
+
+def _evenly(x: list[str], count: int) -> list[str]:
+    """A sorted string of as many symbols, each as often as the others."""
+    return [str(count * place // len(x)) for place in range(len(x))]
 
 
 def _numbers(text: str, greatest_first: bool) -> list[str]:

@@ -30,6 +30,8 @@ class StringFunction(abc.ABC):
 
     Args:
         program: whether to answer as the published program does, where the paper says otherwise.
+        numbers: how many different symbols strings have, 0, 1 and so on, if it `takes_numbers`.
+            0 means the symbols of the paper.
 
     Attributes:
         given: what a string is, to complete "The line is".
@@ -37,20 +39,27 @@ class StringFunction(abc.ABC):
         symbols: the symbols of strings.
         answers: the tokens of answers.
         is_digit: whether every answer is one digit.
+        takes_numbers: whether another number of symbols is possible.
         shortest, step: the lengths of strings are `shortest`, `shortest + step` and so on.
     """
 
-    given: ClassVar[str] = "a string of 0 and 1"
-    asked: ClassVar[str]
-    program_asked: ClassVar[str] = ""
-    symbols: ClassVar[tuple[str, ...]] = ("0", "1")
-    answers: ClassVar[tuple[str, ...]] = ("0", "1")
+    given: str = "a string of 0 and 1"
+    asked: str
+    program_asked: str = ""
+    symbols: tuple[str, ...] = ("0", "1")
+    answers: tuple[str, ...] = ("0", "1")
     is_digit: ClassVar[bool] = False
+    takes_numbers: ClassVar[bool] = False
     shortest: ClassVar[int] = 1
     step: ClassVar[int] = 1
 
-    def __init__(self, program: bool = False) -> None:
-        self.program = program
+    def __init__(self, program: bool = False, numbers: int = 0) -> None:
+        self.program, self.numbers = program, numbers
+        if numbers:
+            self.symbols = self.answers = tuple(map(str, range(numbers)))
+            self.given = f"a string of numbers from 0 to {numbers - 1}"
+            self.asked = self.asked.replace("digits", "numbers")
+            self.program_asked = self.program_asked.replace("digits", "numbers")
 
     @abc.abstractmethod
     def answer(self, x: Strings) -> Strings:

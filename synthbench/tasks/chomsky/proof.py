@@ -179,7 +179,8 @@ def _compute_sqrt(x: X, y: X, program: bool) -> Right:
 
 def _bucket_sort(x: X, y: X, program: bool) -> Right:
     """The answer ascends, and has as many of each digit."""
-    same = [(x == digit).sum(axis=1) == (y == digit).sum(axis=1) for digit in range(5)]
+    numbers = range(1 + max(int(x.max()), int(y.max())))
+    same = [(x == digit).sum(axis=1) == (y == digit).sum(axis=1) for digit in numbers]
     return np.logical_and.reduce([(y[:, 1:] >= y[:, :-1]).all(axis=1), *same])
 
 

@@ -18,12 +18,17 @@ _CHARACTERS |= {"pop": "p", "push0": "a", "push1": "b", "plus": "&", "times": "@
 _OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 
 
-def solve(variant: str, text: str, program: bool) -> list[str]:
-    """The answer to a string of a variant.
+def solve(variant: str, text: str, program: bool, numbers: int = 0) -> list[str]:
+    """The answer to a string of a variant; of so many numbers, if that is not 0.
 
     Raises:
         ValueError: the text is not one of the variant's strings.
     """
+    if numbers:
+        words = text.split()
+        if not words or not set(words) <= set(map(str, range(numbers))):
+            raise ValueError(f"{text[:80]!r} is not a string of {variant}")
+        return _of_numbers(variant, words, program)
     x = "".join(_CHARACTERS.get(word, "!") for word in text.split())
     solver, form = _SOLVERS[variant]
     try:
@@ -32,6 +37,15 @@ def solve(variant: str, text: str, program: bool) -> list[str]:
         return ["end" if token == "$" else token for token in solver(x, program)]
     except ValueError:
         raise ValueError(f"{text[:80]!r} is not a string of {variant}") from None
+
+
+def _of_numbers(variant: str, x: list[str], program: bool) -> list[str]:
+    """The four functions of strings of any symbols."""
+    if variant == "odds-first":
+        return x[1::2] + x[::2] if program else x[::2] + x[1::2]
+    if variant == "bucket-sort":
+        return sorted(x, key=int)
+    return x + x if variant == "duplicate-string" else x[::-1]
 
 
 def _modular_arithmetic_simple(x: str, program: bool) -> str:

@@ -47,6 +47,7 @@ class ReverseString(StringFunction):
     """The string backwards."""
 
     asked = "the same string backwards"
+    takes_numbers = True
 
     def answer(self, x: Strings) -> Strings:
         return x[:, ::-1]

@@ -48,7 +48,7 @@ FUNCTIONS: Mapping[str, type[StringFunction]] = {
     "bucket-sort": tape.BucketSort,
 }
 #: The symbols of all variants. Equal strings have equal ids, whatever the variant.
-SYMBOLS = (*"01234+-*()x=?#", "pop", "push0", "push1", "plus", "times")
+SYMBOLS = (*"01234+-*()x=?#", "pop", "push0", "push1", "plus", "times", *map(str, range(5, 128)))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,6 +67,18 @@ class ChomskyParameters(Parameters):
         "compute-sqrt, where the two differ",
         choices=("paper", "program"),
     )
+    symbols: int = parameter(
+        0,
+        "different symbols, at least 2, in reverse-string, duplicate-string, odds-first and "
+        "bucket-sort; 0: those of the paper",
+        least=0,
+        most=128,
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.symbols == 1:
+            raise ParameterError("Parameter symbols=1: allowed are 0 and 2 to 128.")
 
 
 class Chomsky(TextTask):
@@ -94,18 +106,25 @@ class Chomsky(TextTask):
     }
 
     def check_parameters(self) -> None:
+        if self.parameters.symbols and not self.function.takes_numbers:
+            able = ", ".join(name for name, one in FUNCTIONS.items() if one.takes_numbers)
+            raise ParameterError(
+                f"Parameter symbols={self.parameters.symbols}: strings of {self.variant} have the "
+                f"symbols of the paper. Other numbers of symbols are possible in {able}."
+            )
         for name in ("train_lengths", "test_lengths"):
             if not self._lengths(asked := getattr(self.parameters, name)):
                 least = f"strings of {self.variant} have {self.function.shortest} symbols or more"
                 raise ParameterError(f"Parameter {name}={max(asked)}: {least}.")
 
     def solve(self, question: str) -> list[str]:
-        return solver.solve(self.variant, question, self.function.program)
+        return solver.solve(self.variant, question, self.function.program, self.parameters.symbols)
 
     @functools.cached_property
     def function(self) -> StringFunction:
         """The variant's function."""
-        return FUNCTIONS[self.variant](self.parameters.reading == "program")
+        chosen = self.parameters
+        return FUNCTIONS[self.variant](chosen.reading == "program", chosen.symbols)
 
     @property
     def tokens(self) -> tuple[str, ...]:

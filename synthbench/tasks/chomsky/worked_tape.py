@@ -84,7 +84,7 @@ def _replay_odds(x: list[str], steps: Iterator[str], program: bool) -> list[str]
 
 
 def _write_sorted(x: list[str], answer: list[str], program: bool) -> Iterator[str]:
-    for digit in "01234":
+    for digit in sorted({*"01234", *x}, key=int):
         places = [str(place) for place, symbol in enumerate(x, start=1) if symbol == digit]
         yield _AT(digit, *_times(places)) if places else _NEVER(digit)
 
@@ -97,7 +97,7 @@ def _times(places: list[str]) -> tuple[str, str]:
 
 def _replay_sorted(x: list[str], steps: Iterator[str], program: bool) -> list[str]:
     found: list[str] = []
-    for digit in "01234":
+    for digit in sorted({*"01234", *x}, key=int):
         step = following(steps)
         if digit not in x:
             expect(step, (_NEVER.read(step)[0], digit))
