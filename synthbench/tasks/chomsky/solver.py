@@ -19,7 +19,7 @@ _OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 
 
 def solve(variant: str, text: str, program: bool, numbers: int = 0) -> list[str]:
-    """The answer to a string of a variant; of so many numbers, if that is not 0.
+    """The answer to a string of a variant, of so many numbers if that is not 0.
 
     Raises:
         ValueError: the text is not one of the variant's strings.
