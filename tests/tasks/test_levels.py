@@ -42,7 +42,7 @@ EASY_BY_DEFAULT = {"mqar"}
 
 def test_every_text_task_has_the_three_levels_and_medium_is_the_papers_task():
     for name in TEXT_TASKS:
-        assert list(task_class(name).levels) == LEVELS
+        assert list(task_class(name).levels)[:3] == LEVELS
         assert make_task(name, level="easy" if name in EASY_BY_DEFAULT else "medium") == make_task(
             name
         )

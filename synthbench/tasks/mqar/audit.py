@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from synthbench.tasks.audit_spec import AuditSpec, Columns, Shortcut, fixed
-from synthbench.tasks.mqar.solver import recall
+from synthbench.tasks.mqar.solver import BLANK, NOT_ASKED, recall
 from synthbench.tasks.mqar.task import AssociativeRecall
 
 
 def audit_spec(task: AssociativeRecall) -> AuditSpec:
     """Shortcuts by the order of pairs and questions, and rows with the same pairs."""
+    same_pairs = {"the same pairs": lambda columns: task.problem(task.parse(columns))}
+    if not task.parameters.is_plain:
+        return AuditSpec(shortcuts=_slot_guesses(), near_duplicate_keys=same_pairs)
 
     def guess(
         name: str, text: str, answers: Callable[[list[str], list[str]], list[str]]
@@ -60,8 +63,39 @@ def audit_spec(task: AssociativeRecall) -> AuditSpec:
                 lambda values, right: [values[-1], *right[:-1]],
             ),
         ),
-        near_duplicate_keys={
-            "the same pairs": lambda columns: task.problem(task.parse(columns)),
-        },
+        near_duplicate_keys=same_pairs,
         distributions={"slots of questions": slots},
+    )
+
+
+def _slot_guesses() -> tuple[Shortcut, ...]:
+    """Shortcuts of rows with noise, rewritten keys and second hops."""
+
+    def guess(name: str, text: str, choose: Callable[[list[str], str], str]) -> Shortcut:
+        def answer(row: str) -> list[str]:
+            words = row.split()
+            answers = [NOT_ASKED] * len(words)
+            for place in range(0, len(words) - 1, 2):
+                if words[place] != BLANK and words[place + 1] == BLANK:
+                    answers[place] = choose(words[:place], words[place])
+            return answers
+
+        return fixed(name, text, lambda columns: [*map(answer, columns["text"].to_pylist())])
+
+    def first_stored(words: list[str], key: str) -> str:
+        """The first value of a key, or of the key behind it."""
+        behind = words[words.index(key) + 1]
+        return behind if behind.startswith("v") else words[words[::2].index(behind) * 2 + 1]
+
+    return (
+        guess(
+            "last value",
+            "The last value before the question.",
+            lambda words, key: [word for word in words if word.startswith("v")][-1],
+        ),
+        guess(
+            "first value of the key",
+            "The value that the key was given first, whatever it is given later.",
+            first_stored,
+        ),
     )

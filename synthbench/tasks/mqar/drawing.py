@@ -6,10 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from synthbench.tasks.mqar.task import AssociativeRecall
+from synthbench.text.lines import beside
 
 
 def draw_row(task: AssociativeRecall, row: Mapping[str, Any]) -> str:
     """The pairs, and each key that is asked, with its place from 1 and its value."""
+    if not task.parameters.is_plain:
+        words = row["text"].split()
+        answers = [answer for answer, _ in task.read_slots(row["text"])]
+        return beside({"row": words, "answers": answers})
     pairs, rest = task.read(row["text"])
     width = max(map(len, pairs))
     shown = "   ".join(map(" ".join, pairs.items()))

@@ -21,7 +21,13 @@ Ids = NDArray[np.int64]
 def prove_rows(
     task: AssociativeRecall, block: Block, rows: Mapping[str, pa.Array]
 ) -> NDArray[np.bool_]:
-    """Compute True for every right row, bool `(rows,)`."""
+    """Compute True for every right row, bool `(rows,)`.
+
+    Raises:
+        ValueError: rows have noise, rewritten keys or second hops, which the solver looks at.
+    """
+    if not task.parameters.is_plain:
+        raise ValueError("rows with noise, rewrites or hops are read by the solver")
     answers: Vocabulary = task.answer.vocabulary  # type: ignore[assignment]
     tokens, label = (x.astype(np.int64) for x in (block["tokens"], answers.encode(rows["label"])))
     lengths, pairs = (numpy_array(rows[name]).astype(np.int64) for name in ("length", "pairs"))

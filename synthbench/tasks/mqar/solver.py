@@ -45,3 +45,48 @@ def pairs_and_rest(
 def recall(pairs: Mapping[str, str], rest: Sequence[str]) -> list[str]:
     """For each token of a row the value that is asked there, `_` where nothing is asked."""
     return [NOT_ASKED] * (2 * len(pairs)) + [pairs.get(word, NOT_ASKED) for word in rest]
+
+
+def recall_written(
+    text: str, keys: Collection[str], values: Collection[str], hops: int
+) -> list[tuple[str, list[tuple[int, str, str]]]]:
+    """The answer at each place, and the pairs that lead to it: for rows of slots of two places.
+
+    Args:
+        text: the row. A slot is a pair, a key and a blank, or two blanks.
+        keys: all keys.
+        values: all values.
+        hops: the most pairs that lead to a value.
+
+    Returns:
+        For each place the value that is asked, or `_`, and the place (from 1), key and second token
+        of each pair on the way.
+
+    Raises:
+        ValueError: the text is not a row of the task.
+    """
+    words = text.split()
+    memory: dict[str, tuple[int, str]] = {}
+    found: list[tuple[str, list[tuple[int, str, str]]]] = []
+    for place, (first, second) in enumerate(zip(words[::2], words[1::2], strict=False)):
+        answer = NOT_ASKED
+        way: list[tuple[int, str, str]] = []
+        if first in keys and (second in keys or second in values):
+            memory[first] = 1 + 2 * place, second
+        elif first in keys and second == BLANK:
+            answer = first
+            while answer in keys and answer in memory and len(way) < hops:
+                at, behind = memory[answer]
+                way.append((at, answer, behind))
+                answer = behind
+        elif (first, second) != (BLANK, BLANK):
+            answer = ""
+        if answer not in values and answer != NOT_ASKED:
+            break
+        found += [(answer, way), (NOT_ASKED, [])]
+    if len(found) != len(words) or all(answer == NOT_ASKED for answer, _ in found):
+        raise ValueError(
+            "expected slots of two places: a key with a value or another key, a key with a "
+            f"{BLANK}, which asks for its value, or two of {BLANK}, got {text[:80]!r}"
+        )
+    return found

@@ -12,7 +12,6 @@ Source: Zoology (Arora, Eyuboglu, Timalsina, Johnson, Poli, Zou, Rudra, Ré, ICL
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -21,14 +20,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synthbench.errors import ParameterError
 from synthbench.seeding import Draws, mix
 from synthbench.tasks.arrow import numpy_array
-from synthbench.tasks.base import Block, Breakdown, Parameters, Split, TextTask, parameter
+from synthbench.tasks.base import Block, Breakdown, Split, TextTask
 from synthbench.tasks.column import Column
 from synthbench.tasks.features import sequence, value
+from synthbench.tasks.mqar import memory
 from synthbench.tasks.mqar.draws import RemainingWeights, distinct, without
-from synthbench.tasks.mqar.solver import BLANK, NOT_ASKED, pairs_and_rest, recall
+from synthbench.tasks.mqar.parameters import RecallParameters
+from synthbench.tasks.mqar.solver import BLANK, NOT_ASKED, pairs_and_rest, recall, recall_written
 
 #: The number of a bucket is `length * _BUCKET + pairs`.
 _BUCKET = 1_000
@@ -36,75 +36,6 @@ _BUCKET = 1_000
 _WEIGHT = 1 << 24
 #: Places of two tokens of a repeated key: the row of each, the first place and the second.
 Repeated = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
-
-
-@dataclasses.dataclass(frozen=True)
-class RecallParameters(Parameters):
-    """Parameters. The defaults are the smallest size of the paper's figure 2."""
-
-    vocabulary: int = parameter(
-        8192, "different tokens: values one half, keys and blank the other", least=16, most=16384
-    )
-    length: int = parameter(64, "places of a row of train, an even number", least=8, most=2048)
-    pairs: int = parameter(4, "pairs of a row of train", least=2, most=512)
-    test_lengths: tuple[int, ...] = parameter(
-        (64, 128, 256), "lengths of test, even numbers", least=8, most=2048
-    )
-    test_pairs: tuple[int, ...] = parameter(
-        (4, 8, 16),
-        "pairs of test, with each length that has four places a pair, but not the size of train",
-        least=2,
-        most=512,
-    )
-    gaps: str = parameter(
-        "power",
-        "where keys are asked: power (slot g with a weight of 1/(g + 1)) or uniform",
-        choices=("power", "uniform"),
-    )
-    filler: str = parameter(
-        "blank",
-        "other places: blank, or random (any token but the row's keys)",
-        choices=("blank", "random"),
-    )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name, lengths in (("length", (self.length,)), ("test_lengths", self.test_lengths)):
-            for odd in (one for one in lengths if one % 2):
-                raise ParameterError(
-                    f"Parameter {name}={odd}: allowed are even numbers, such as {odd + 1}."
-                )
-        if self.vocabulary % 2:
-            raise ParameterError(
-                f"Parameter vocabulary={self.vocabulary}: allowed are even numbers, such as "
-                f"{self.vocabulary + 1}."
-            )
-        if 4 * self.pairs > self.length:
-            raise ParameterError(
-                f"Parameter pairs={self.pairs}: {self.length} places allow 2 to {self.length // 4}."
-            )
-        if not self.test_sizes:
-            raise ParameterError(
-                f"Parameter test_pairs={','.join(map(str, self.test_pairs))}: test has no size but "
-                f"that of train; {max(self.test_lengths)} places allow 2 to "
-                f"{max(self.test_lengths) // 4}."
-            )
-        keys = self.vocabulary // 2 - 1
-        for name, most in (("pairs", self.pairs), ("test_pairs", max(self.test_pairs))):
-            if most > keys:
-                raise ParameterError(
-                    f"Parameter {name}={most}: {self.vocabulary} tokens have {keys} keys."
-                )
-
-    @property
-    def test_sizes(self) -> list[tuple[int, int]]:
-        """Length and pairs of the rows of test: what fits, but the size of train."""
-        return [
-            (length, pairs)
-            for length in self.test_lengths
-            for pairs in self.test_pairs
-            if 4 * pairs <= length and (length, pairs) != (self.length, self.pairs)
-        ]
 
 
 class AssociativeRecall(TextTask):
@@ -121,23 +52,31 @@ class AssociativeRecall(TextTask):
     group_by = (Breakdown("pairs"), Breakdown("length"))
     forms = ("token-classification", "masked-lm", "causal-lm")
     levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        # The first three sizes of the paper's figure 2.
+        # The sizes of the paper's figure 2.
         "easy": {},
         "medium": {
-            "length": 128,
-            "pairs": 8,
+            "length": (128,),
+            "pairs": (8,),
             "test_lengths": (128, 256, 512),
             "test_pairs": (8, 16, 32),
         },
         "hard": {
-            "length": 256,
-            "pairs": 16,
+            "length": (256,),
+            "pairs": (16,),
             "test_lengths": (256, 512, 1024),
             "test_pairs": (16, 32, 64),
+        },
+        "hardest": {
+            "length": (512,),
+            "pairs": (64,),
+            "test_lengths": (512, 1024, 2048),
+            "test_pairs": (64, 128, 256),
         },
     }
 
     def solve(self, question: str) -> list[str]:
+        if not self.parameters.is_plain:
+            return [answer for answer, _ in self.read_slots(question)]
         return recall(*self.read(question))
 
     def read(self, text: str) -> tuple[dict[str, str], list[str]]:
@@ -147,6 +86,14 @@ class AssociativeRecall(TextTask):
             ValueError: the text is not a row of the task.
         """
         return pairs_and_rest(text, self._keys, self._values)
+
+    def read_slots(self, text: str) -> list[tuple[str, list[tuple[int, str, str]]]]:
+        """The answer at each place and the pairs that lead to it, see `recall_written`.
+
+        Raises:
+            ValueError: the text is not a row of the task.
+        """
+        return recall_written(text, self._keys, self._values, self.parameters.hops)
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -177,7 +124,7 @@ class AssociativeRecall(TextTask):
 
     @property
     def splits(self) -> tuple[Split, ...]:
-        trained = (self.parameters.length * _BUCKET + self.parameters.pairs,)
+        trained = tuple(length * _BUCKET + pairs for length, pairs in self.parameters.sizes)
         larger = tuple(length * _BUCKET + pairs for length, pairs in self.parameters.test_sizes)
         return (
             Split("train", 100_000, trained, evaluation=False),
@@ -199,6 +146,8 @@ class AssociativeRecall(TextTask):
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
         length, pairs = divmod(bucket, _BUCKET)
+        if not self.parameters.is_plain:
+            return self._propose_slots(draws, n, length, pairs)
         keys = 2 + distinct(draws, n, pairs, self._half - 1)
         values = 1 + self._half + distinct(draws, n, pairs, self._half)
         slots = self._slots(draws, n, length // 2 - pairs, pairs)
@@ -208,6 +157,21 @@ class AssociativeRecall(TextTask):
         asked = 2 * (pairs + slots)
         np.put_along_axis(tokens, asked, keys.astype(tokens.dtype), axis=1)
         return Block({"tokens": tokens, "asked": (1 + asked).astype(np.int16)})
+
+    def _propose_slots(self, draws: Draws, n: int, length: int, pairs: int) -> Block:
+        """Rows with noise, rewritten keys or second hops."""
+        chosen = self.parameters
+        noise, rewrites = chosen.noise_pairs(pairs), chosen.rewritten(pairs)
+        head, asked, last = memory.draw_pairs(draws, n, self._half, pairs, noise, chosen.hops)
+        tokens = np.ones((n, length), np.int64)
+        tokens[:, : head.shape[1]] = head
+        first = head.shape[1] // 2
+        slots = first + self._slots(draws, n, length // 2 - first, pairs + rewrites)
+        values = np.empty((n, 0), np.int64)
+        if rewrites:
+            values = 1 + self._half + distinct(draws, n, rewrites, self._half)
+        memory.add_questions(tokens, slots, asked, last, values)
+        return Block({"tokens": tokens.astype(self.vocabulary.dtype)})
 
     def _slots(self, draws: Draws, n: int, slots: int, pairs: int) -> NDArray[np.int64]:
         """The slot in which each key is asked, `(n, pairs)`.
@@ -249,6 +213,11 @@ class AssociativeRecall(TextTask):
         return rows, order[rows, places], order[rows, places + 1]
 
     def render(self, block: Block) -> dict[str, Any]:
+        if not self.parameters.is_plain:
+            found = memory.answers(block["tokens"], self._half, self.parameters.hops)
+            label = np.where(found > 0, found - self._half, self._half + 1)
+            label[block["tokens"] == 0] = 0
+            return {"label": label, "pairs": np.count_nonzero(found, axis=1)}
         tokens, asked = block["tokens"], self._asked(block)
         # The id of '_' is behind all values.
         label = np.where(tokens > 0, tokens.dtype.type(self._half + 1), tokens.dtype.type(0))
@@ -269,6 +238,19 @@ class AssociativeRecall(TextTask):
     @property
     def instruction(self) -> str:
         """The rule, and what an answer looks like."""
+        if not self.parameters.is_plain:
+            way = (
+                " If this is another key, the answer is the value stored with that key."
+                if self.parameters.hops > 1
+                else ""
+            )
+            return (
+                "The line has slots of two places. A key (k1, k2 and so on) with a value (v1, v2 "
+                "and so on) or another key behind it stores this for the key, in place of "
+                f"anything stored before. A key with '{BLANK}' behind it asks for what is stored "
+                f"for it at this place.{way} The answer has as many tokens as the line, separated "
+                f"by spaces: the value where a key is asked, and '{NOT_ASKED}' everywhere else."
+            )
         return (
             "The line begins with pairs of a key and its value. Keys are named k1, k2 and so on, "
             "values v1, v2 and so on. After the pairs each of these keys occurs once more, among "
@@ -302,12 +284,24 @@ class AssociativeRecall(TextTask):
 
         The code of a key is 1 modulo 4, that of a value 3. A blank has the code 1.
         """
+        return self._codes.take(block["tokens"]).view(np.uint8)
+
+    @functools.cached_property
+    def _codes(self) -> NDArray[np.uint16]:
         half = np.arange(1, self._half + 1)
-        codes = np.concatenate([[0, 1], 4 * half[:-1] + 1, 4 * half + 3]).astype(">u2")
-        return codes.take(block["tokens"]).view(np.uint8)
+        return np.concatenate([[0, 1], 4 * half[:-1] + 1, 4 * half + 3]).astype(">u2")
 
     def problem(self, block: Block) -> NDArray[np.uint64]:
         """A hash of the row's set of pairs: it depends neither on their order nor on the rest."""
+        if not self.parameters.is_plain:
+            firsts, seconds = (
+                one.astype(np.uint64) for one in memory.stored_pairs(block["tokens"])
+            )
+            # The largest id of a key depends on the vocabulary, the code of a token does not.
+            codes = self._codes.astype(np.uint64)
+            pairs = codes[firsts] << np.uint64(32) | codes[seconds]
+            stored = np.where(firsts > 0, mix(pairs), np.uint64(0))
+            return mix(stored.sum(axis=1, dtype=np.uint64))
         asked = self._asked(block)
         heads = block["tokens"][:, : 2 * asked.shape[1]].astype(np.uint64)
         keys, values = heads[:, 0::2], heads[:, 1::2] - np.uint64(self._half)
@@ -316,6 +310,9 @@ class AssociativeRecall(TextTask):
 
     def parse(self, columns: Mapping[str, pa.Array]) -> Block:
         tokens = self.vocabulary.encode(columns["text"])
+        if not self.parameters.is_plain:
+            memory.answers(tokens, self._half, self.parameters.hops)  # refuses other rows
+            return Block({"tokens": tokens})
         rows, first, again = self._repeated_keys(tokens)
         head = 2 * np.bincount(rows, minlength=len(tokens))
         in_pairs = (first % 2 == 0) & (first < head[rows])
@@ -327,5 +324,9 @@ class AssociativeRecall(TextTask):
         return Block({"tokens": tokens})
 
     def recompute_columns(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        columns = super().recompute_columns(row)
+        if not self.parameters.is_plain:
+            asked = sum(answer != NOT_ASKED for answer, _ in self.read_slots(row["text"]))
+            return {**columns, "pairs": asked}
         pairs, _ = self.read(row["text"])
-        return {**super().recompute_columns(row), "pairs": len(pairs)}
+        return {**columns, "pairs": len(pairs)}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from synthbench.tasks.mqar.solver import NOT_ASKED
+from synthbench.tasks.mqar.solver import BLANK, NOT_ASKED
 from synthbench.tasks.mqar.task import AssociativeRecall
 from synthbench.tasks.worked import Sentence, ended, expect, following
 
@@ -20,6 +20,13 @@ _OTHERS = Sentence("The other {} places do not ask.")
 
 def write_steps(task: AssociativeRecall, question: str) -> Iterator[str]:
     """The pair of each key that stands behind the pairs once more."""
+    if not task.parameters.is_plain:
+        found = task.read_slots(question)
+        for place, (_, way) in enumerate(found, start=1):
+            for at, key, behind in way:
+                yield _ASKED(place, key, at, behind)
+        yield _OTHERS(sum(not way for _, way in found))
+        return
     pairs, rest = task.read(question)
     places = {key: 1 + 2 * number for number, key in enumerate(pairs)}
     for place, word in enumerate(rest, start=1 + 2 * len(pairs)):
@@ -32,6 +39,20 @@ def replay_steps(task: AssociativeRecall, question: str, steps: Sequence[str]) -
     """The places of a step hold what it says, and no key that stands twice is left out."""
     words, left = question.split(), iter(steps)
     answer = [NOT_ASKED] * len(words)
+    if not task.parameters.is_plain:
+        for place in range(0, len(words), 2):
+            wanted = words[place]
+            while words[place + 1] == BLANK and wanted.startswith("k"):
+                pairs = (p for p in range(place - 2, -1, -2) if words[p] == wanted)
+                at = next(p for p in pairs if words[p + 1] != BLANK)
+                step = following(left)
+                truth = (place + 1, wanted, at + 1, words[at + 1])
+                expect(step, *zip(_ASKED.read(step), truth, strict=True))
+                answer[place] = wanted = words[at + 1]
+        step = following(left)
+        expect(step, (_OTHERS.read(step)[0], answer.count(NOT_ASKED)))
+        ended(left)
+        return " ".join(answer)
     first: dict[str, int] = {}
     for place, word in enumerate(words, start=1):
         if word not in first or not word.startswith("k"):
