@@ -5,7 +5,8 @@
 
 A row begins with pairs of a key and a value. Behind them are slots of two places: in some slots
 stands one of the keys, each key in exactly one, and there its value is asked. Train, iid and
-validation have rows of one size. Test has more pairs and more places.
+validation have rows of one size or several. Test has more pairs and more places. The parameters
+`noise`, `rewrites` and `hops` make rows of other slots: see `synthbench.tasks.mqar.memory`.
 
 Source: Zoology (Arora, Eyuboglu, Timalsina, Johnson, Poli, Zou, Rudra, Ré, ICLR 2024), figure 2.
 """
