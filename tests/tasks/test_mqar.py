@@ -259,7 +259,7 @@ BAD_TEXT = [
 @pytest.mark.parametrize("text", BAD_TEXT)
 def test_text_that_is_no_row_is_refused(text):
     task = AssociativeRecall()
-    with pytest.raises(ValueError, match=r"expected pairs of a key and a value.*; got"):
+    with pytest.raises(ValueError, match=r"expected pairs of a key and a value.*[;.] [gG]ot"):
         task.solve(text)
     for column in ([text], [ROW, text], [text, ROW]):
         with pytest.raises(ValueError, match=r"mqar: not every row|not a token|no tokens"):

@@ -98,7 +98,7 @@ class RecallParameters(Parameters):
                 )
 
     def _check_sizes(self) -> None:
-        """Raise `ParameterError` for sizes of train that are no different pairs of numbers."""
+        """Raise `ParameterError` unless sizes of train are different pairs of numbers."""
         for name, given, most in (("length", self.length, 2048), ("pairs", self.pairs, 512)):
             least = 8 if name == "length" else 2
             for number in (one for one in given if not least <= one <= most):

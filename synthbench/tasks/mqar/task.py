@@ -248,8 +248,8 @@ class AssociativeRecall(TextTask):
             return (
                 "The line has slots of two places. A key (k1, k2 and so on) with a value (v1, v2 "
                 "and so on) or another key behind it stores this for the key, in place of "
-                f"anything stored before. A key with '{BLANK}' behind it asks for what is stored "
-                f"for it at this place.{way} The answer has as many tokens as the line, separated "
+                f"anything stored before. A key with '{BLANK}' behind it asks for the latest "
+                f"token stored for it.{way} The answer has as many tokens as the line, separated "
                 f"by spaces: the value where a key is asked, and '{NOT_ASKED}' everywhere else."
             )
         return (
