@@ -60,7 +60,7 @@ def _refuse_choices_of_a_task(
 ) -> None:
     """Raise a UsageError for arguments that belong to `synthbench.task`.
 
-    A function without `**keywords` that takes a task has no arguments for what the task is.
+    A function without `**keywords` that takes a task has no arguments that choose the task.
     """
     if "task" in signature.parameters:
         for name in named:
@@ -105,7 +105,7 @@ def _alternatives(hint: Any) -> tuple[Any, ...]:
 
 
 def _fits(given: Any, hint: Any) -> bool:
-    """True if a value is what one annotation, which is no union, says."""
+    """True if a value fits an annotation other than a union."""
     kind = typing.get_origin(hint) or hint
     if kind is int:
         return whole_number(given) is not None

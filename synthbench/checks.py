@@ -1,4 +1,4 @@
-"""Checks of what is given: names, whole numbers, paths, libraries. Each raises or returns."""
+"""Checks of arguments: names, whole numbers, paths, libraries. Each raises or returns."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def needs(what: str, library: str, extra: str) -> Iterator[None]:
 
 
 def check_name(kind: str, name: object, allowed: Collection[str]) -> None:
-    """Make sure that a name exists. Whatever is no text is no name.
+    """Make sure that a name exists. Only texts are names.
 
     Raises:
         UsageError: as `unknown_name` makes it.
@@ -95,7 +95,7 @@ def usable_path(what: str, given: str | os.PathLike[str]) -> Path:
         given: the path. Its bytes need not be UTF-8; Python keeps other bytes as surrogates.
 
     Raises:
-        UsageError: it is no path, is too long, has a character that no path can have, leads along
+        UsageError: it is not text, is too long, has a character that no path can have, leads along
             links in a circle, or is relative while the working directory is gone.
     """
     try:
@@ -158,7 +158,7 @@ def claim_output(path: Path, mark: str | None = None, ours: Collection[str] = ()
 def check_replaceable(output: Path) -> None:
     """Make sure that a directory which is replaced as a whole is not the working directory.
 
-    Renaming would leave the caller's shell in a directory that is no longer there.
+    Renaming would leave the caller's shell in a directory that has gone.
 
     Raises:
         UsageError: it is.

@@ -36,7 +36,7 @@ def score_chart(
     """Each shortcut's score as a dot with its interval. Ticks at chance and at the solver.
 
     Args:
-        title: what is shown.
+        title: the subject.
         metric: the metric, which every score has.
         scores: the scores by the shortcuts' names, from top to bottom.
         reference: the scores of chance and of the solver.

@@ -44,7 +44,7 @@ def write_report(audit: Audit, directory: Path) -> None:
 def page(audit: Audit) -> str:
     """The audit as a self-contained HTML page."""
     settings = "; ".join(f"{name} {_plain(value)}" for name, value in audit.parameters.items())
-    made = f"Seed {audit.seed}; synthbench {audit.synthbench}. Parameters: {settings}"
+    made = f"Seed {audit.seed}, synthbench {audit.synthbench}. Parameters: {settings}"
     title = f"Audit of {escaped(audit.task)}"
     parts = [_HEAD.replace("TITLE", title), f"<h1>{title}</h1>", *_links(audit)]
     for name, found in audit.variants.items():

@@ -48,7 +48,7 @@ class Reference:
     """The scores that a shortcut is compared with, by metric."""
 
     #: the score of a uniform guess if a class is the only right answer. Otherwise the score of the
-    #: reference answer to another row: of the same level or, if it has no other, of the split
+    #: reference answer to another row: of the same level or else of the split
     chance: dict[str, float]
     solution: dict[str, float]  # the score of the reference solver
 
@@ -244,7 +244,7 @@ def interval(found: Estimate) -> str:
 def score_text(
     score: ScoreOnRows | None, metric: str, reference: Reference, with_interval: bool = False
 ) -> str:
-    """The score of a shortcut with its sign, `-` if it has none."""
+    """The score of a shortcut with its sign, `-` without a sign."""
     if score is None or metric not in score.figures:
         return NOTHING
     found = score.figures[metric]

@@ -118,7 +118,7 @@ def verdict(variant: VariantAudit, split: str | None = None, metric: str | None 
 
 
 def leaked(variant: VariantAudit) -> Iterator[Text]:
-    """A line for each split with rows or ids of an earlier one: its scores then say little."""
+    """A line for each split with rows or ids of an earlier split: its scores then say little."""
     splits = list(variant.splits)
     for number, split in reversed(list(enumerate(splits))):
         leaks = variant.leaks[split]
@@ -167,7 +167,7 @@ def _ranked(variant: VariantAudit, metric: str, split: str) -> list[ShortcutScor
 def _scores(variant: VariantAudit, metric: str) -> Table:
     """The score of each shortcut on each split, the best on the hardest split first.
 
-    The table of the last metric says what was left out.
+    The table of the last metric lists the shortcuts that were left out.
     """
     hardest, *others = splits = _by_hardness(variant)
     references = {split: variant.splits[split].reference for split in splits}

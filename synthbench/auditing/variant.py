@@ -66,7 +66,7 @@ class AuditedVariant:
 
     @property
     def tokens(self) -> Callable[[Columns], pa.ListArray] | None:
-        """Splits the texts of rows into tokens, by default at spaces; None if rows have no text."""
+        """Splits the texts of rows into tokens, by default at spaces. None without text."""
         vocabulary = self.task.vocabulary or Vocabulary(())
         if "text" not in self.task.columns:
             return None
@@ -90,7 +90,7 @@ class AuditedVariant:
         return {self.levels.label(one): levels == one for one in np.unique(levels).tolist()}
 
     def label_text(self, label: int) -> str:
-        """The name of a label, or the label itself if it has no name."""
+        """The name of a label, or the label itself without a name."""
         return str(label) if self.task.labels is None else self.task.labels[label]
 
 
@@ -253,7 +253,7 @@ def _id_codes(column: pa.Array) -> NDArray[np.uint64]:
 
 
 def _id_code(text: str | None) -> int:
-    """The code of one id. A malformed one is compared as text."""
+    """The code of one id. Malformed ids are compared as text."""
     try:
         return int(read_ids(pa.array([text], pa.string()))[0])
     except ValueError:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from synthbench.tasks.tokens import Vocabulary
 
 LINE, PARAGRAPH = "\n", "\n\n"
-#: A word that is not a token of any vocabulary; a bracket of a call, as in `print(`; before a sign
+#: A word that is not a token of any vocabulary, a bracket of a call, as in `print(`, before a sign
 #: that begins a line, as in a list. No text has these characters by custom.
 WORD, CALL, BULLET = "\ue000", "\ue001(", "\ue002"
 _BULLETS = "-*+>#"

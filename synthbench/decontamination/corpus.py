@@ -35,7 +35,7 @@ def files_of(corpus: Path) -> tuple[list[Path], list[Path]]:
     """The files with documents in a directory, and the others, sorted, or the one file itself.
 
     Raises:
-        UsageError: there is no file with documents.
+        UsageError: no file has documents.
     """
     if not corpus.is_dir():
         if not is_documents(corpus):
@@ -52,7 +52,7 @@ def blocks(path: Path) -> Iterator[tuple[int, bytes]]:
     """The content of a file in blocks of whole lines. The last line may lack its end.
 
     Returns:
-        The number of lines before each block, and its bytes; of an empty file one empty block.
+        The number of lines before each block, and its bytes. An empty file is one empty block.
 
     Raises:
         DatasetError: the file cannot be read.
@@ -78,7 +78,7 @@ def lines_of(data: bytes) -> list[bytes]:
 
 
 def writer(path: Path, like: Path) -> pa.NativeFile:
-    """A file to write, compressed as another one is by its name."""
+    """A file to write, compressed as the name of another file says."""
     path.parent.mkdir(parents=True, exist_ok=True)
     return pa.output_stream(str(path), compression=_compression(like))
 
@@ -88,7 +88,7 @@ def _compression(path: Path) -> str | None:
 
 
 def texts_of(lines: list[bytes], place: str, first: int) -> list[str]:
-    """The strings of each line, joined; of an empty line an empty text.
+    """The strings of each line, joined. An empty line is an empty text.
 
     A list of words and whole numbers is a string, too: they may be the tokens of a row.
 
@@ -110,7 +110,7 @@ def texts_of(lines: list[bytes], place: str, first: int) -> list[str]:
         parts: list[str] = []
         _collect(value, parts)
         text = _BETWEEN.join(parts)
-        # A lone surrogate, which JSON allows, is no character and a part of no row.
+        # A lone surrogate, which JSON allows, is not a character and never part of a row.
         texts.append(text.encode("utf-8", "replace").decode("utf-8"))
     return texts
 

@@ -78,7 +78,7 @@ class DecontaminationReport:
         return {**dataclasses.asdict(self), "found": rows}
 
     def __rich__(self) -> Group:
-        """A table of what was found, and a line that sums it up."""
+        """A table of the findings, and a line that sums it up."""
         size, kept = self.bytes / _MB, self.documents - self.dropped
         line = (
             f"{self.dropped:,} of {self.documents:,} documents hold held-out rows; {kept:,} are "
@@ -210,7 +210,7 @@ class _Block(NamedTuple):
 
 
 class _Searched(NamedTuple):
-    """A block, and what was found in it.
+    """A block, and the rows found in it.
 
     Attributes:
         block: the block.
@@ -224,10 +224,10 @@ class _Searched(NamedTuple):
 
 
 def _places(corpus: str | PathLike[str], out: str | PathLike[str]) -> tuple[Path, Path]:
-    """The paths of a corpus and of the clean one.
+    """The paths of a corpus and of its clean copy.
 
     Raises:
-        UsageError: there is no corpus, or the output exists or lies in the corpus.
+        UsageError: the corpus is missing, or the output exists or lies in the corpus.
     """
     source, output = usable_path("Corpus", corpus), _new_path("Output", out)
     if not source.exists():

@@ -77,7 +77,7 @@ class Finder:
         touching: whether digits of two tokens may touch, see `can_touch`.
 
     Attributes:
-        prefilter: a pattern for RE2, which has no look-around, that every plain text with a row
+        prefilter: a pattern for RE2, which lacks look-around, that every plain text with a row
             matches, and few others.
         gate: a pattern that all these texts match, too. Many vocabularies have the same.
         is_short: whether the prefilter is the core and nothing else.
@@ -176,7 +176,7 @@ class Finder:
                 first, unclosed = number + 1, 0
 
     def _continues(self, lines: Lines, number: int) -> bool:
-        """True if the next line continues an expression or list of this one."""
+        """True if the next line continues an expression or list of this line."""
         here, there = lines.tokens(number), lines.tokens(number + 1)
         if not len(here) or not len(there):
             return False

@@ -33,7 +33,7 @@ from synthbench.tasks.tokens import Vocabulary
 LONGEST = 4_096
 #: Signs behind the number of a line or question.
 _MARKS = (")", "-")
-#: What a text that is no row makes `solve` and `parse` raise.
+#: Errors of `solve` and `parse` for other texts than rows.
 _NO_ROW = (ValueError, TypeError, AttributeError, LookupError, RecursionError, pa.ArrowException)
 
 
@@ -44,7 +44,7 @@ class Found(NamedTuple):
         task: the task's name.
         variant: its first variant that has the row.
         split: the evaluation splits of the task's defaults that rows of its size belong to, such as
-            `iid`; `other` if none has such rows.
+            `iid`; `other` if all splits lack such rows.
         row: the row's text, spaced as in a dataset.
     """
 
@@ -188,7 +188,7 @@ def _same(words: Sequence[str]) -> Iterator[str]:
 def _forms(name: str) -> list[tuple[TextTask, bool]]:
     """A task in every variant and at every level that has other tokens.
 
-    With each stands whether its digits may touch: not where they could be a token of another level,
+    Each comes with whether its digits may touch: not where they could be a token of another level,
     as the 10 of `parity`.
 
     Raises:

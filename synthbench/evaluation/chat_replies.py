@@ -44,7 +44,7 @@ class ChatReply:
     """The reply of a model.
 
     Attributes:
-        text: what it wrote, without its thoughts if the server keeps them apart; None for nothing.
+        text: what it wrote, without its thoughts if the server keeps them apart. None for nothing.
         finish_reason: why it stopped, such as `stop`, or `length` at the limit of tokens.
         prompt_tokens: tokens of the prompt, None if the server does not say.
         completion_tokens: tokens that were written, thoughts included; None likewise.
@@ -66,7 +66,7 @@ def read_chat_reply(body: Any) -> ChatReply:
     """The reply in the body of a response.
 
     Raises:
-        ValueError: it is not a chat completion. The text says what it lacks.
+        ValueError: it is not a chat completion. The text names the missing field.
     """
     choices = body.get("choices") if isinstance(body, Mapping) else None
     choice = choices[0] if isinstance(choices, list) and choices else None

@@ -56,13 +56,13 @@ def evaluate(
     score over all rows, and over the rows whose prediction could be read.
 
     Args:
-        data: a dataset directory; rows as a `datasets.Dataset` or a sequence of dicts; or a
+        data: a dataset directory, or rows as a `datasets.Dataset` or a sequence of dicts, or a
             mapping of split names to such rows, such as a `datasets.DatasetDict`.
         predictions: `{id: prediction}`, a sequence or an array in the order of one split's rows,
             a pandas Series, a table with `id` and `prediction`, an array (rows, classes) of
-            scores, or the path of a file; the guide *Evaluate predictions* lists every form.
+            scores, or the path of a file. The guide *Evaluate predictions* lists every form.
         task: the task of the rows, or its name for the task with its defaults. A directory names
-            its task; of a directory with several variants, the task says which one counts
+            its task. In a directory with several variants, the task's variant counts
             (default: the first).
         split: the split to evaluate. For rows without splits, its name in the report. Default: all
             splits in which some id has a prediction. Predictions in order need a single split.
@@ -77,9 +77,9 @@ def evaluate(
         The report. Breakdowns by a column that the rows lack are left out.
 
     Raises:
-        UsageError: an unknown task or split; no task, or no source images; predictions of
-            an ambiguous form, or in order but more or fewer than the rows; rows of another task.
-        DatasetError: a dataset or a file that is missing or corrupt, or predictions of which none
+        UsageError: an unknown task or split, no task, no source images, predictions of
+            an ambiguous form, or in order but more or fewer than the rows, or rows of another task.
+        DatasetError: a dataset or a file that is missing or corrupt, or predictions that never
             has an id of the rows.
 
     Example:
@@ -128,7 +128,7 @@ def _predicted_splits(source: RowSource, given: Predictions) -> list[str]:
 
 
 def _no_known_id(source: RowSource, given: Predictions, split: str | None = None) -> DatasetError:
-    """The error for predictions by id of which none is for a row: they belong to other rows."""
+    """The error for predictions whose ids all belong to other rows."""
     ids = list(given.by_id or ())
     rows = f"{source.name}, variant {source.task.variant!r}"
     rows += "" if split is None else f", split {split!r}"
@@ -138,7 +138,7 @@ def _no_known_id(source: RowSource, given: Predictions, split: str | None = None
 
 def _check_has_ids(source: RowSource, split: str) -> None:
     if "id" not in source.columns(split):
-        raise UsageError(f"Predictions are by id, but split {split!r} has no column 'id'.")
+        raise UsageError(f"Predictions are by id, but split {split!r} lacks the column 'id'.")
 
 
 def _ids(split: str, batch: Mapping[str, Sequence[Any]]) -> Sequence[str]:

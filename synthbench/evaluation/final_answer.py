@@ -3,7 +3,7 @@ r"""Find the answer in a language model's reply, and score it: the message, the 
 1. The message is the reply without thoughts, special tokens, and questions that the model makes up.
 2. The mark is the last of `\boxed{7}`, `<answer>7</answer>`, "Answer: 7", "the answer is 7",
    `#### 7` and `{"answer": 7}`. Without a mark the message is the answer alone, or its last line.
-3. The value is read from there by the kind of label. Two different values are none.
+3. The value is read from there by the kind of label. Two different values do not count.
 
 `score` and `evaluate` read it strictly. No step looks at the label.
 """
@@ -37,7 +37,7 @@ def find_answer(
 
     Returns:
         The answer in a form that `score` and `evaluate` read: a number, a name or a sequence as
-        text, several numbers as nested lists. None if the reply has no answer, or several.
+        text, several numbers as nested lists. None without an answer, or with several.
 
     Example:
         >>> from synthbench.answers import find_answer

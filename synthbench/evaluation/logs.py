@@ -27,7 +27,7 @@ from synthbench.evaluation.chat_replies import (
 )
 from synthbench.text.lines import one_line
 
-#: What a log of Inspect has beside its samples, which a log of the header alone lacks.
+#: A field of Inspect's logs beside the samples. A log of the header alone lacks the samples.
 _INSPECT = {"version", "status", "eval"}
 #: Inspect keeps long texts apart, and refers to them by their hash.
 _ATTACHMENT = "attachment://"
@@ -106,7 +106,7 @@ def open_inspect_log(path: Path) -> dict[str, Any]:
 def read_inspect_log(log: Mapping[str, Any]) -> list[Any]:
     """The samples of a log as records; None is the prediction of a model that did not reply.
 
-    A sample that is none stays as it is.
+    Other values stay as they are.
     """
     samples = log.get("samples")
     return list(map(_read_sample, samples)) if isinstance(samples, list) else []

@@ -27,7 +27,7 @@ _BOX = re.compile(
 _BETWEEN_BOXES = re.compile(
     r"(?:[\s,;$&|→>.-]|\\[,;:!]|\\(?:quad|qquad|to|rightarrow|text|ldots|cdots)\b|[{}]|and|or){0,40}"
 )
-#: The rest of a tag from "answer" on, and what it begins with.
+#: The rest of a tag from "answer" on, and its first characters.
 _TAG = re.compile(r"answer(?:(?:\s[^<>\[\]\n]{0,60})?>|\s?\])")
 _OPENS = re.compile(r"(?P<open>[<\[]\s?(?P<close>/\s?)?)?(?:final|my|correct)?[ _-]?\Z")
 _OPENING = re.compile(rf"[<\[]\s?(?:final|my|correct)?[ _-]?{_TAG.pattern}|(?<![/_ \w-])answer>")
@@ -60,7 +60,7 @@ class Mark(NamedTuple):
     """A place that is marked as the answer.
 
     Attributes:
-        text: what is marked: all that is enclosed, or the message from the mark on.
+        text: the marked text: all that is enclosed, or the message from the mark on.
         enclosed: whether the mark encloses the answer.
         settles: whether the reply has no answer if `text` states none. Otherwise an earlier mark
             may have it.
@@ -148,7 +148,7 @@ def _line(text: str, small: str, place: int) -> Mark | None:
 
 
 def _json(text: str, start: int) -> str | None:
-    """The JSON value that begins at a place; None if there is none."""
+    """The JSON value that begins at a place. None if the text there is not JSON."""
     try:
         value, end = json.JSONDecoder().raw_decode(text, start + (text[start : start + 1] == " "))
     except (ValueError, RecursionError):

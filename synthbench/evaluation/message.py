@@ -118,7 +118,7 @@ def read_message(text: str) -> list[str] | None:
 
 
 def _kind(event: re.Match[str]) -> tuple[str, str]:
-    """`open`, `close`, `special` or "", and what an opening and its closing have in common."""
+    """`open`, `close`, `special` or "", and the name that an opening shares with its closing."""
     group = event.lastgroup or ""
     if group not in ("tag", "stem"):
         kind = group.rstrip("0123456789")

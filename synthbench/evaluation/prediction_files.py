@@ -67,7 +67,7 @@ _Lines = Iterator[tuple[int, bytes]]
 
 
 def open_file(path: Path) -> tuple[PredictionSource, Any]:
-    """Open a file of predictions. Its extension tells its form.
+    """Open a file of predictions. Its extension decides its form.
 
     Args:
         path: a `.jsonl`, `.json`, `.csv`, `.tsv`, `.txt`, `.parquet`, `.npy`, `.npz`, `.pt` or
@@ -85,7 +85,7 @@ def open_file(path: Path) -> tuple[PredictionSource, Any]:
 
     Raises:
         UsageError: another kind of file.
-        MissingPathError: there is no such file.
+        MissingPathError: the file does not exist.
         DatasetError: it cannot be read.
     """
     ending = path.suffix.lower()
@@ -170,7 +170,7 @@ def _separated(delimiter: str) -> Callable[[_Lines, PredictionSource], Any]:
         def all_cells() -> Iterator[list[str]]:
             try:
                 for cells in csv.reader(texts(), delimiter=delimiter, strict=True):
-                    if cells == [""] or "".join(cells).strip():  # blank lines are no rows
+                    if cells == [""] or "".join(cells).strip():  # blank lines are skipped
                         yield cells
             except (csv.Error, UnicodeDecodeError) as error:
                 raise origin.error(f": {one_line(str(error))}.", reached) from None
@@ -290,7 +290,7 @@ _BINARY: dict[str, Callable[[Path], Any]] = {
     ".pt": _tensor,
     ".eval": open_inspect_log,
 }
-#: By the ending of a file's name: what an entry is called, the longest line, and the reader.
+#: By the ending of a file's name: the word for an entry, the longest line, and the reader.
 _READERS: dict[str, tuple[str, int, Callable[[_Lines, PredictionSource], Any]]] = {
     ".jsonl": ("line", _LONGEST_LINE, _json_lines),
     ".json": ("row", _LARGEST_JSON, _json),

@@ -70,7 +70,7 @@ def read_predictions(given: Any, split: str | None = None, task: Task | None = N
               optionally `id` and `split`: a pandas, Polars or Arrow table, a `datasets.Dataset`, a
               list of dicts, a dict of columns. Without `id` its entries are in the order of rows
             - a floating array `(rows, classes)` of scores, of which the largest counts. A row with
-              NaN has no prediction
+              NaN is not a prediction
             - an integer array `(rows, classes)` with a single 1 in each row
             - the path of a `.jsonl`, `.json`, `.csv`, `.tsv` or `.parquet` file with these
               columns
@@ -112,7 +112,7 @@ def _read(given: Any, wanted: _Wanted) -> Predictions:
 
 
 def _is_of(given: Any, module: str, name: str) -> bool:
-    """True if a value is of a library's class. The library is not imported to tell."""
+    """True if a value is of a library's class. The library is not imported for this."""
     kind = getattr(sys.modules.get(module), name, None)
     return kind is not None and isinstance(given, kind)
 

@@ -34,7 +34,7 @@ class Report(Score):
             share of rows that are right at each place of the label, counted from 1.
         missing: ids without a prediction, which scored as wrong, or do not count if
             `answered_only`.
-        unknown: ids with a prediction that are in none of the evaluated splits.
+        unknown: ids with a prediction outside the evaluated splits.
         repeated: ids with more than one prediction, of which the first counted.
         unparsed: ids (`"row 7"`, counted from 0, for rows without) whose prediction could not
             be read as an answer and scored as wrong.
@@ -158,7 +158,7 @@ class Report(Score):
         return score_table(self, shown, self._counts())
 
     def _notes(self) -> list[str]:
-        """Baselines, how predictions were read, and what was wrong with them."""
+        """Baselines, how predictions were read, and their faults."""
         notes = [f"For comparison, {name}: {number(v)}" for name, v in self.baselines.items()]
         if self.parsed_as:
             counts = (f"{read_as} ({count:,})" for read_as, count in self.parsed_as.items())

@@ -206,7 +206,7 @@ def _plain(task: Task, split: str, batch: Columns, first: int) -> Columns:
 
 
 def _check_columns(task: Task, split: str, columns: Sequence[str]) -> None:
-    """Refuse the rows of another task: they lack columns of this one, and have others instead."""
+    """Refuse the rows of another task: they lack columns of this task, and have others instead."""
     missing = ", ".join(name for name in task.columns if name not in columns)
     known = {*task.columns, *PREDICTED}
     others = ", ".join(str(name) for name in columns if name not in known)
@@ -229,7 +229,7 @@ def _numbers_to_check(rows: int) -> list[int]:
 
 
 def _check_question(task: Task, split: str, number: int, row: Any) -> None:
-    """Refuse a row of another task with the same columns: it is no question of this one."""
+    """Refuse a row of another task with the same columns: this task cannot ask it."""
     if not isinstance(row, Mapping) or not all(name in row for name in task.inputs):
         return  # who reads the rows says so
     cells = {name: [row[name]] for name in task.inputs}
@@ -244,7 +244,7 @@ def _check_question(task: Task, split: str, number: int, row: Any) -> None:
 
 
 def _is_table(rows: Any) -> bool:
-    """True if these are rows of `datasets`, which is not imported to tell."""
+    """True if these are rows of `datasets`, which is not imported for this."""
     return hasattr(rows, "column_names") and hasattr(rows, "select_columns")
 
 
@@ -257,6 +257,6 @@ def _check_rows(split: str, rows: Any) -> None:
     if not hasattr(rows, "__len__"):
         raise UsageError(f"Rows of split {split!r} are streamed. Give them as list(...).")
     if not len(rows):
-        raise UsageError(f"Split {split!r} has no rows.")
+        raise UsageError(f"Split {split!r} is empty.")
     if not _is_table(rows) and not isinstance(rows[0], Mapping):
         raise UsageError(f"Row 0 of split {split!r} is {short(rows[0])}: expected a dict.")

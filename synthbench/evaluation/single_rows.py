@@ -181,7 +181,7 @@ def _inputs(task: Task, text_or_row: Any) -> dict[str, pa.Array]:
 
 
 def _wrong_type(task: Task, name: str, value: Any, given: Any) -> UsageError:
-    """The error for a value that is none of its column's."""
+    """The error for a value that its column cannot have."""
     expected = "a text" if task.columns[name].arrow == pa.string() else str(task.columns[name])
     expected += "" if isinstance(given, Mapping) else ", or the whole row as a dict"
     return UsageError(

@@ -33,7 +33,7 @@ def is_plausible_answer(task: Task, prediction: Any) -> bool:
 
 
 def why_unread(task: Task, row: Mapping[str, Any], reply: str | None) -> str | None:
-    """The reason why a reply has no readable answer; None if it has an answer.
+    """The reason why a reply is unreadable. None if it has an answer.
 
     Args:
         task: the task.
@@ -94,7 +94,7 @@ class Unreadable:
             shape: the shape of the array that they were given as, if any.
 
         Raises:
-            UsageError: none could be read, and either none has a type that answers can have, or
+            UsageError: all are unreadable, and either none has a type that answers can have, or
                 they are an array of the wrong shape.
         """
         found = self._example

@@ -1,7 +1,7 @@
 """The value that a text states, by the kind of label: a number, a name, a sequence, lists, a text.
 
-Nothing is searched for. What a mark encloses, or a line alone, is the value with markup, a sign or
-a unit around it, or states none. Behind a mark such as "Answer:" the line's first clause counts.
+Nothing is searched for. The text in a mark, or a line alone, is the value with markup, a sign or
+a unit around it, or not a value. Behind a mark such as "Answer:" the line's first clause counts.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from synthbench.evaluation.mark import last_marks
 from synthbench.evaluation.message import read_message
 from synthbench.evaluation.plain import plain
 
-#: How a text is marked: it is all that a mark encloses; it is behind a mark; it has none.
+#: How a text is marked: a mark encloses it, it is behind a mark, or it is unmarked.
 ENCLOSED, BEHIND, ALONE = "enclosed", "behind", "alone"
-#: Reads a text that is marked in one of these ways: its value, None if it states none.
+#: Reads a text that is marked in one of these ways: its value, or None.
 Reader = Callable[[str, str], Any]
 
 _EDGES = " \t\r\n*_`$\"'“”,:;!{}∴✅✔👉👍"
@@ -38,7 +38,7 @@ _UNIT = re.compile(
     r"(?P<words>(?:\s?(?:\s[a-z]|[a-z]{2,})\b(?:[²³]|\^-?[1-4](?!\d))?[/.·*]?){0,6})",
     re.IGNORECASE,
 )
-#: Words that make another number of what stands before them, or doubt it.
+#: Words that make another number of the text before them, or doubt it.
 _NO_UNIT = re.compile(
     r"\b(?:or|to|plus|minus|times|point|hundred|thousand|million|billion|trillion|dozen|squared"
     r"|cubed|factorial|half|halves|divided|multiplied|mod(?:ulo)?|over|if|[ekmbx])\b",
@@ -95,7 +95,7 @@ def reader(
     """The reader for a kind of label.
 
     Args:
-        kind: `number`; `digits` (a number whose digits may stand apart); `name` (of a class);
+        kind: `number`, `digits` (a number whose digits may be apart), `name` (of a class);
             `sequence` (of tokens); `numbers` (in a list) or `lists` (of numbers in lists); `text`;
             or `checked` (any text as it is) and `checked sequence`, for a check that parses it.
         names: the names of the classes, or the tokens.
@@ -141,7 +141,7 @@ def _single(read: Callable[[str, str], str | None], text: str, mode: str) -> str
 
 
 def _number(apart: bool, text: str, mode: str) -> str | None:
-    """A whole number; of an equation what stands behind its last sign."""
+    """A whole number, in an equation behind its last sign."""
     if text.isdecimal() and text.isascii():
         return text
     if _TWO.match(text) or "!=" in text:
@@ -298,7 +298,7 @@ def _row(line: str) -> list[float]:
 
 
 def _text(text: str, mode: str) -> str | None:
-    """Any text: the first line of what is marked, or the last line, without markup around it."""
+    """Any text: the first line of the marked text, or the last line, without markup around it."""
     edges = " \t\r\n*_`$\"'“”‘’"
     lines = [line for line in text.splitlines() if line.strip(edges + "{}")]
     line = lines[-1 if mode == ALONE else 0] if lines else ""
@@ -307,7 +307,7 @@ def _text(text: str, mode: str) -> str | None:
 
 
 def _checked(text: str, mode: str) -> str | None:
-    """A text for a check: what is enclosed, or the first or the last lines up to an empty line."""
+    """A text for a check: the enclosed text, or the first or the last lines up to an empty line."""
     lines = [line.strip("`$* \t") for line in text.strip("`$* \t\r\n").splitlines()]
     if mode != ENCLOSED:
         lines = [*itertools.takewhile(bool, lines[:: -1 if mode == ALONE else 1])]

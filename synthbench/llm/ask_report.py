@@ -36,7 +36,7 @@ class UnreadReply:
     Attributes:
         id: the row's id.
         reason: why.
-        reply: what the model wrote; None for nothing.
+        reply: the model's text. None for nothing.
     """
 
     id: str
@@ -97,7 +97,7 @@ class AskReport:
         """The report on the rows that have all their replies; `told` sets further attributes.
 
         Raises:
-            SynthbenchError: there is no such row.
+            SynthbenchError: an unknown row.
         """
         places = [[(row["id"], sample) for sample in range(samples)] for row in rows]
         whole = [all(one in replies for one in each) for each in places]
@@ -196,13 +196,13 @@ class AskReport:
             rate = f"; {self.asked:,} in {self.seconds:,.1f} s"
         yield f"{self.model}: {self.report.rows * self.samples:,} replies{rate}"
         if self.prompt_tokens is None or self.completion_tokens is None:
-            yield "Tokens: the server does not tell"
+            yield "Token usage: not reported"
         else:
             prompts, replies = self.prompt_tokens, self.completion_tokens
             yield f"Tokens: {prompts:,} of prompts, {replies:,} of replies"
         if self.alike:
             rows = self.passed["all"]["all"].rows
-            remark = "; the server may ignore temperature and seed" if self.alike == rows else ""
+            remark = ". The server may ignore temperature and seed" if self.alike == rows else ""
             yield f"{self.alike:,} of {rows:,} rows have {self.samples:,} equal replies{remark}"
         if self.unread:
             reasons = ", ".join(f"{reason} ({count:,})" for reason, count in self._reasons()[:5])
@@ -229,7 +229,7 @@ def _are_equal(
 
 
 def _sum(counts: Iterator[int | None]) -> int | None:
-    """The sum of counts of tokens, None unless all are told."""
+    """The sum of counts of tokens, None unless all are reported."""
     told = list(counts)
     return sum(one for one in told if one is not None) if None not in told else None
 

@@ -63,7 +63,7 @@ class ChatServer:
 
     Args:
         base_url: its address, such as `http://127.0.0.1:8000/v1`.
-        api_key: the key, None for none.
+        api_key: the key, or None.
         timeout: seconds that one try may take.
         retries: how often a request is tried again.
 
@@ -141,7 +141,7 @@ class ChatServer:
             return read_chat_reply(read_json(data, constants=True))
         except ValueError as error:
             got = short(self._without_key(data.decode("utf-8", "replace"))[:200])
-            raise NoReplyError(f"the response is no chat completion: {error}: {got}") from None
+            raise NoReplyError(f"the response is not a chat completion: {error}: {got}") from None
 
     async def _send(
         self, method: str, path: str, body: Mapping[str, Any] | None = None
@@ -175,12 +175,16 @@ class ChatServer:
         return one_line(self._without_key(text).strip()[:300])
 
     def _without_key(self, text: str) -> str:
-        """A whole text without the key; in a text that is cut, half of the key could remain."""
+        """A whole text without the key. In a truncated text, half of the key could remain."""
         return text.replace(self._key, "***") if self._key else text
 
     async def _explained(self, error: NoReplyError, model: str) -> SynthbenchError:
         """The error for people if the first request fails."""
-        refused = error.status in (400, 404, 422)  # servers differ in what an unknown model gets
+        refused = error.status in (
+            400,
+            404,
+            422,
+        )  # servers differ in their status for an unknown model
         names = await self._models() if refused else []
         if names and model not in names:
             # Some servers do not list all names of a model, and refused something else.
@@ -192,7 +196,7 @@ class ChatServer:
         return UsageError(text) if refused else SynthbenchError(text)
 
     async def _models(self) -> list[str]:
-        """The names of the server's models, as far as it tells."""
+        """The names of the server's models, as far as it reports them."""
         try:
             async with asyncio.timeout(min(self._timeout, 10.0)):
                 _, _, data = await self._send("GET", "models")
@@ -242,7 +246,7 @@ def _client(key: str | None) -> httpx.AsyncClient:
 
 
 def _message(data: bytes) -> str:
-    """The message of an error's body, in whichever of the usual places it stands."""
+    """The message of an error's body, in any of the usual places."""
     try:
         found = read_json(data)
         for name in ("error", "message", "detail"):

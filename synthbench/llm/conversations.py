@@ -20,7 +20,7 @@ class Conversation:
 
     Attributes:
         task: the task.
-        system: a system message for the model; None for none.
+        system: a system message for the model, or None.
         examples: rows with their labels, shown as answered questions before each question. The
             first of them states the rule, and the question leaves it out.
         solutions: whether answers come with the steps that lead to them.
@@ -62,7 +62,7 @@ class Conversation:
         """The right answer as a message of the assistant, in the form that prompts ask for.
 
         Raises:
-            UsageError: steps are wanted, and the task has no worked solutions.
+            UsageError: steps are wanted, and the task lacks worked solutions.
         """
         if self.solutions:
             return {"role": "assistant", "content": solution(self.task, row)}
@@ -98,7 +98,7 @@ def _instruction(task: Task) -> str:
 
 
 def image_url(task: Task, row: Mapping[str, Any]) -> str | None:
-    """A row's image as a `data:` URL, None if it has no image."""
+    """A row's image as a `data:` URL, or None."""
     if (column := task.image_column) is None:
         return None
     return f"data:image/png;base64,{base64.b64encode(row[column]['bytes']).decode()}"

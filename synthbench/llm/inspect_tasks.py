@@ -118,7 +118,7 @@ def _content(content: str | list[dict[str, Any]]) -> Any:
 def right_answer(task: str, variant: str, seed: int, parameters: dict[str, Any]) -> Scorer:
     """1.0 for a completion that gives the right answer, else 0.0.
 
-    A score's explanation is the completion. Before it stands why it was not read, if it was not.
+    A score's explanation is the completion. The reason comes first if it was not read.
     """
     made = task_from(task, variant, parameters, seed)
 

@@ -62,7 +62,7 @@ def mixed_prompts(
     rows = [map(_carried_of(task), part) for task, part in zip(tasks.parts, parts, strict=True)]
     chosen = list(itertools.islice(tasks.interleave(rows), offset, end))
     if not chosen:
-        raise UsageError(f"Offset {offset:,}: the mixture has no rows behind it.")
+        raise UsageError(f"Offset {offset:,}: the mixture ends before it.")
     return datasets.Dataset.from_list(chosen)
 
 

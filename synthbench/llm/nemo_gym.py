@@ -22,7 +22,7 @@ from synthbench.llm.scoring import reward_of
 
 
 class SynthbenchVerifyRequest(BaseVerifyRequest):
-    """A reply to judge, with what the export has written of its row.
+    """A reply to judge, with the fields that the export has written.
 
     Attributes:
         task: the task, as `synthbench.tasks.spec.task_of` reads it.
@@ -59,7 +59,7 @@ class SynthbenchResourcesServer(SimpleResourcesServer):
 
 
 def _last_message(response: Any) -> str | None:
-    """The text of the last message in a response; None if there is no message."""
+    """The text of the last message in a response; None without a message."""
     messages = [one.content for one in response.output if one.type == "message"]
     if not messages:
         return None

@@ -164,7 +164,7 @@ def make_app(task: Sources = "listops", split: str = "train", *, sessions: int =
     Raises:
         UsageError: as `SynthbenchEnvironment`.
     """
-    SynthbenchEnvironment(task, split)  # a wrong name is told before the server starts
+    SynthbenchEnvironment(task, split)  # a wrong name is an error before the server starts
     app: FastAPI = create_app(
         functools.partial(SynthbenchEnvironment, task, split),
         SynthbenchAction,

@@ -196,7 +196,7 @@ class AskedRows:
         if self.split == split:
             raise UsageError(
                 f"Shots {shots}: worked examples are rows of {split}, which would be their own "
-                "questions; allowed with this split is 0."
+                "questions. Allowed with this split is 0."
             )
         return Conversation(self.task, system, self._examples(split, shots), solutions)
 

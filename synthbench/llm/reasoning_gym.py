@@ -79,7 +79,7 @@ class RowsConfig:
     A parameter with the name of an attribute has the task's name before it: `maze_size`.
 
     Attributes:
-        seed: of the rows; None: a random one.
+        seed: of the rows. None: a random seed.
         size: the number of rows.
         split: as in `synthbench.stream`.
         variant: one of the task's variants.
@@ -126,7 +126,7 @@ class SynthbenchDataset(ProceduralDataset):
     """Rows of a task as reasoning-gym has them.
 
     Args:
-        config: what is chosen.
+        config: the choice of task and rows.
     """
 
     def __init__(self, config: RowsConfig) -> None:
@@ -140,7 +140,7 @@ class SynthbenchDataset(ProceduralDataset):
 
         Returns:
             `question` (the rule and the row's text), `answer` as text, and `metadata`, with the
-            columns by which the row's difficulty is told, and all that `score_answer` needs.
+            columns by which the row's difficulty is stated, and all that `score_answer` needs.
         """
         if not 0 <= idx < self.size:
             raise IndexError(f"row {idx} of {self.size}")

@@ -17,7 +17,7 @@ _OURS = ("model", "messages", "n", "stream")
 
 
 def check_request_fields(fields: Mapping[str, Any], set_by: str) -> None:
-    """Make sure that fields may stand in every request, and that files can hold them.
+    """Make sure that fields may be in every request, and that files can hold them.
 
     Args:
         fields: the fields.

@@ -129,7 +129,7 @@ def checked_completions(completions: Any) -> Iterable[Any]:
 
 
 def is_scalar(given: Any) -> bool:
-    """True if this is an array or a tensor without axes, which has no length."""
+    """True if this is an array or a tensor without axes, which lacks a length."""
     return getattr(given, "shape", None) == ()
 
 
@@ -167,7 +167,7 @@ def reward_of(
 
 
 def _text_of(completion: Any) -> str | None:
-    """The text of a completion; of chat messages, the last one's.
+    """The text of a completion, or of the last chat message.
 
     Raises:
         UsageError: it is neither a text nor a number nor messages.

@@ -37,7 +37,7 @@ def row_of_seed(tasks: Mixture[Task], split: str, seed: int) -> tuple[Task, dict
 
     Raises:
         UsageError: the seed is not a whole number from 0.
-        ParameterError: the split has no rows.
+        ParameterError: the split is empty.
     """
     seed = check_whole_number("Seed", seed, least=0)
     task = tasks.parts[tasks.turns[seed % len(tasks.turns)]]

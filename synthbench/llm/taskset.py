@@ -44,7 +44,7 @@ class SynthbenchConfig(vf.TasksetConfig):
     seed: int = 0
     """The task's seed."""
     stream_seed: int | None = None
-    """Of the draws, as in `stream`. Default: the task's seed."""
+    """The seed of the draws, as in `stream`. Default: the task's seed."""
     level: str | None = None
     """One of the task's levels, such as `easy`."""
     offset: int = 0

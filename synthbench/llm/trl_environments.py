@@ -78,7 +78,7 @@ class AnswerEnvironment:
         return "The answer was received."
 
     def get_reward(self) -> float:
-        """1.0 if the answer was right, else 0.0. Also 0.0 if there was none."""
+        """1.0 if the answer was right, else 0.0. Also 0.0 without an answer."""
         return self._reward
 
 
@@ -105,5 +105,5 @@ def trl_environment(task: Sources, split: str = "train") -> Callable[[], AnswerE
         >>> question == llm.trl_environment("parity")().reset(seed=7)
         True
     """
-    AnswerEnvironment(task, split)  # a wrong name is told at once
+    AnswerEnvironment(task, split)  # a wrong name is an error at once
     return functools.partial(AnswerEnvironment, task, split)

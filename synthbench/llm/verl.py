@@ -29,7 +29,7 @@ def compute_score(
         data_source: where the row is from. Not needed.
         solution_str: the response.
         ground_truth: the right answer. Not needed.
-        extra_info: what the export has written, with whatever verl adds.
+        extra_info: the fields of the export, and others that verl adds.
         others: other arguments that verl or its configuration passes. Not needed.
 
     Returns:

@@ -151,7 +151,7 @@ class EpochBatches:
         rows: the number of rows in an epoch.
 
     Raises:
-        ParameterError: `one_length` or `balanced` where rows have no length.
+        ParameterError: `one_length` or `balanced` where rows lack lengths.
     """
 
     def __init__(
@@ -218,7 +218,7 @@ def check_lengths(rows: Rows, one_length: bool, balanced: bool) -> None:
     """Check that rows have a length, if batches depend on it.
 
     Raises:
-        ParameterError: they have none.
+        ParameterError: they lack lengths.
     """
     if rows.lengths is None and (one_length or balanced):
         asked = "one_length" if one_length else "balanced"

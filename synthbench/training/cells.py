@@ -21,7 +21,7 @@ def number(metric: str, value: float) -> str:
 
 
 def cell(metric: str, figure: Mapping[str, Any] | None, runs: int | None) -> str:
-    """A figure with its deviation, a number of runs with its Wilson interval. Empty if none."""
+    """A figure with its deviation, a number of runs with its Wilson interval. Otherwise empty."""
     if figure is None:
         return ""
     mean, deviation = figure["mean"], figure["deviation"]
@@ -34,7 +34,7 @@ def cell(metric: str, figure: Mapping[str, Any] | None, runs: int | None) -> str
     return number(metric, mean) + spread
 
 
-#: What a metric's figures are, where the name of a measure does not say it.
+#: Names of a metric's figures, where the name of a measure does not say it.
 _MEANINGS = {
     "mse": "squared error",
     "cell_accuracy": "share of cells",

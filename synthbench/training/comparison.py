@@ -221,7 +221,7 @@ def _notes(comparison: Json) -> list[str]:
     notes = [
         f"`{comparison['command']}`: {of_seeds}.",
         f"{made_with(comparison)}.",
-        f"{comparison['precision']}; training of all runs {comparison['run_seconds']:,.0f} s.",
+        f"{comparison['precision']}, training of all runs {comparison['run_seconds']:,.0f} s.",
     ]
     if comparison["profile"] == "quick":
         notes.insert(0, QUICK_NOTE)

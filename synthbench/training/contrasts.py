@@ -1,8 +1,8 @@
 """Contrasts of the papers, derived from their tables, and our results for each.
 
 A contrast is a pair of models of one published table whose figures on one measure differ: by at
-least the larger of their deviations, or by more than `LEAST` where the paper gives none. A figure
-of one published run makes none, because nothing is known of its spread.
+least the larger of their deviations, or by more than `LEAST` without deviations in the paper. A
+figure of one published run does not count, because nothing is known of its spread.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ LEAST = 0.05
 #: The fewest runs that a difference of means can be tested with, and one of shares of runs: by an
 #: exact test three runs of each model never differ.
 _RUNS, _EXACT_RUNS = 3, 20
-#: Metrics that say when, or in how many runs, a moment came. A run without one is what they count,
+#: Metrics that say when, or in how many runs, a moment came. They count runs without a moment,
 #: whether it is fitted or not.
 _MOMENTS = ("eureka_ratio", "eureka_epoch")
-#: Metrics that are no share of rows.
+#: Metrics other than shares of rows.
 NO_SHARES = (*_MOMENTS, "mse", "distance", "halting")
 
 SAME, REVERSED, NO_DIFFERENCE = "same order", "reversed", "no difference"
@@ -43,7 +43,7 @@ class Contrast:
         study: name of the study that has both models.
         variant: the variant that both are trained on.
         measure: the name of the measure.
-        metric: what it measures.
+        metric: its metric.
         models: the model with the higher figure, then the other.
         published: their figures, the higher one first.
         source: paper and table.
@@ -60,7 +60,7 @@ class Contrast:
 
     @property
     def table(self) -> str:
-        """The table of `source`, without the part of it that stands in brackets."""
+        """The table of `source`, without its part in brackets."""
         return self.source.partition(" (")[0]
 
 
@@ -195,7 +195,7 @@ HEAD = ("the paper's contrast", "measure", "paper", "ours", "result", "table")
 
 
 def contrasts_markdown(findings: Sequence[Finding]) -> str:
-    """The contrasts of a comparison as a table in Markdown. Empty if it has none."""
+    """The contrasts of a comparison as a table in Markdown. Empty without contrasts."""
     lines = list(map(contrast_cells, findings))
     return Table(HEAD, lines).markdown() if lines else ""
 

@@ -107,7 +107,7 @@ class RunDirectory:
         """The run's command.
 
         Raises:
-            UsageError: there is no run.
+            UsageError: the run does not exist.
         """
         if not (self.path / RUN).is_file():
             raise UsageError(f"No run at {str(self.path)!r}: it has no {RUN}.")
@@ -141,7 +141,7 @@ class RunDirectory:
             torch.save(state, beside)
 
     def load(self, device: torch.device, name: str = _CHECKPOINT) -> dict[str, Any] | None:
-        """The last checkpoint or the chosen parameters; None if there are none.
+        """The last checkpoint or the chosen parameters. None without either.
 
         Raises:
             DatasetError: the file cannot be read.
@@ -155,7 +155,7 @@ class RunDirectory:
                 damaged = parts.testzip()  # PyTorch does not look
                 state = torch.load(file, map_location=device, weights_only=True)
         except DatasetError as error:
-            raise DatasetError(f"{error}; start again with --overwrite.") from None
+            raise DatasetError(f"{error}. Start again with --overwrite.") from None
         if damaged is not None or not isinstance(state, dict):
             raise DatasetError(f"{file} is damaged. Start again with --overwrite.")
         return state
@@ -188,7 +188,7 @@ class RunDirectory:
 
     @property
     def last_step(self) -> int:
-        """The last step that was noted, 0 if there is none that can be read."""
+        """The last step that was noted, 0 if none can be read."""
         with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
             lines = self._lines()
             return int(json.loads(lines[-1])["step"]) if lines else 0

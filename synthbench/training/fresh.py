@@ -61,7 +61,7 @@ class FreshModel:
             UsageError: no such model, it reads other rows, or it sees the tokens that it should
                 predict.
             ParameterError: an option that the model refuses, a row that is too long for it, or a
-                recipe that asks for what the model or its rows lack.
+                recipe that asks for a part that the model or its rows lack.
             SynthbenchError: too little memory, or a model from elsewhere that fails.
         """
         recipe, form = self.recipe, self.form
@@ -103,7 +103,7 @@ class FreshModel:
             if theirs(model) is not None and before.get(name, shape) != shape:
                 raise SynthbenchError(
                     f"{line_of_theirs(model)}{name} had the shape {before[name]} and has {shape} "
-                    "after a row: what a model stores keeps its shape. A table that grows is "
+                    "after a row: stored tensors keep their shape. A table that grows is "
                     "registered with register_buffer(..., persistent=False)."
                 )
         if self.form.causal:
@@ -158,7 +158,7 @@ def _check_fresh(model: nn.Module) -> None:
 
 
 def _shapes(model: nn.Module) -> dict[str, tuple[int, ...]]:
-    """The shapes of the tensors that a model stores, without those that have none yet."""
+    """The shapes of the tensors that a model stores, without those that lack a shape yet."""
     state = model.state_dict()
     return {
         name: tuple(value.shape)

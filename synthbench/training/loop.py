@@ -74,7 +74,7 @@ class Loop:
             parameter_groups(model, recipe),
             lr=recipe.learning_rate,
             betas=(0.9, recipe.beta2),
-            # PyTorch has no fused step for complex parameters.
+            # PyTorch lacks a fused step for complex parameters.
             fused=all(one.is_floating_point() for one in model.parameters()),
         )
         self.best: Best | None = None

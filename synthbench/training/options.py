@@ -56,7 +56,7 @@ def check_names(**names: tuple[str, tuple[str, ...]]) -> None:
     """Check names, each given by its option with the allowed names.
 
     Raises:
-        UsageError: one is not allowed. The nearest allowed name is offered.
+        UsageError: a name is not allowed. The nearest allowed name is offered.
     """
     for option, (name, allowed) in names.items():
         if name not in allowed:
@@ -92,7 +92,7 @@ class Setting:
         """The device of the model; `auto` is a GPU if possible.
 
         Raises:
-            UsageError: there is no such device here.
+            UsageError: the device does not exist here.
         """
         import torch
 
@@ -110,7 +110,7 @@ class Setting:
         """The context in which the model computes.
 
         `cache`: whether parameters are cast once. Not where they change in this context, or where
-        some of what is computed in it has gradients and some has not.
+        some results in it have gradients and others do not.
         """
         import torch
 

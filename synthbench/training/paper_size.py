@@ -10,15 +10,15 @@ from synthbench.tasks.registry import task_from
 from synthbench.training.recipes import STUDIES
 from synthbench.training.recipes.base import Study
 
-#: Where a value stands that may not be the paper's.
+#: Places of values that may not be the paper's.
 _PROFILE = "profile `paper`"
 
 
 def data_differences(comparison: Mapping[str, Any]) -> list[str]:
-    """Differences from the paper's data: the task and numbers of rows. Empty if there are none.
+    """Differences from the paper's data: the task and numbers of rows. Otherwise empty.
 
-    A study of ours that the paper does not have is compared with the paper's main one. Also empty
-    if the study is none of ours.
+    A study of ours that the paper does not have is compared with the paper's main study. Also empty
+    if the study is not ours.
     """
     return task_differences(comparison) + rows_differences(comparison)
 
@@ -41,7 +41,7 @@ def task_differences(comparison: Mapping[str, Any]) -> list[str]:
 def rows_differences(comparison: Mapping[str, Any]) -> list[str]:
     """The splits that have another number of rows than at the profile `paper`.
 
-    Papers do not tell all of these numbers, and some have no such split.
+    Papers do not give all of these numbers, and some lack such a split.
     """
     if (study := published_study(comparison)) is None:
         return []

@@ -35,7 +35,7 @@ _LOOK = 1.0
 _PATIENCE = 10.0
 #: The bar that counts steps now.
 _STEPS_BAR: ContextVar[Bar | None] = ContextVar("steps_bar", default=None)
-#: More fresh rows than that are no batch: they would not fit into memory as numbers.
+#: A batch has at most so many fresh rows: more would not fit into memory as numbers.
 _LARGEST_BATCH = 1 << 20
 
 
@@ -149,11 +149,11 @@ def _check(
 
 @contextlib.contextmanager
 def steps_bar(shown: bool, title: str, total: int, done: int) -> Iterator[Bar]:
-    """A bar that counts the steps of runs. Within another one of its kind, that other one.
+    """A bar that counts the steps of runs. Within another bar of its kind, that bar.
 
     Args:
         shown: see `progress_bar`.
-        title: what is being done.
+        title: the activity.
         total: number of steps of all runs.
         done: how many of them were noted before.
     """
@@ -172,7 +172,7 @@ def finish_runs(runs: Sequence[Run], workers: int, progress: bool) -> list[dict[
     """The results of all runs, in order. The bar counts their steps and names those at hand.
 
     Raises:
-        KeyboardInterrupt: Control-C; its note names the steps that are saved.
+        KeyboardInterrupt: Control-C. Its note names the steps that are saved.
     """
     if workers > 1:
         for run in runs:

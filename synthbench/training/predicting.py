@@ -128,12 +128,12 @@ def mixes_rows(model: nn.Module, rows: Rows, precision: float) -> bool:
 
     if differ(alone, 0):
         return True
-    # A weight that begins with 0 may hide what stands before it. Moved parameters may make more of
+    # A weight that begins with 0 may hide the layers before it. Moved parameters may make more of
     # rounding errors, so both batches have one shape.
     with moved(list(model.parameters()), MOVED):
         try:
             return differ(alike, 1)
-        except SynthbenchError:  # a layer may ask more of its parameters than moved ones give
+        except SynthbenchError:  # a layer may ask more of its parameters than moved parameters give
             return False
 
 

@@ -61,12 +61,12 @@ def reproduce(
         task: the task, or the task in several variants. A name stands for the study's variants and
             parameters or, if the dataset exists, for those variants that it has and its parameters.
         profile: sizes of the recipes: "cpu" (two cores, at most 90 minutes a run), "paper", or
-            "quick" (a minute, for a first look; its figures mean nothing).
+            "quick" (a minute, for a first look: its figures mean nothing).
         study: "main", or the name of another of the task: an ablation, or another size.
         models: names of models, or your own, as in `train`. Default: all of the study, or none
             of it if there are layers.
         layers: layers of your own, as in `train`. Each is one more line. Beside models of your own
-            stand the stored figures of the study's models, marked `(stored)`.
+            are the stored figures of the study's models, marked `(stored)`.
         options: options of the models and layers of your own, such as `num_layers`.
         seeds: how many seeds, from 0. Default: the study's number.
         out: the directory: new, empty or of `reproduce`, and outside any dataset. Default:

@@ -22,7 +22,7 @@ Columns:
   are means of. It is 1 for every run that `collect` adds.
 - `curve`: accuracy by step and split, for runs without `buckets`.
 - `golden`: losses of the model's golden training with the code of the run.
-- `seconds`, `machine`, `torch`, `version`, `commit`: training time, and what the run was made with.
+- `seconds`, `machine`, `torch`, `version`, `commit`: training time, and the versions of the run.
 - `source`, `note`: where the figures of a run without files come from, and remarks.
 """
 
@@ -87,7 +87,7 @@ SCHEMA = pa.schema(
     }
 )
 _JSON = ("parameters", "rows", "recipe")
-#: Fields of a recipe that are no setting of the training, or have a column of their own.
+#: Fields of a recipe that do not set the training, or have a column of their own.
 _OTHERS = (*("name", "steps", "by_variant", "variant_steps", "published", "line", "log_gradients"),)
 _DEFAULTS = {
     field.name: None if field.default is dataclasses.MISSING else field.default
@@ -100,7 +100,7 @@ _FILE = "runs.parquet"
 
 
 def stored() -> Path:
-    """Path of the table that the package ships; in a checkout, that of the repository."""
+    """Path of the table that the package ships. In a checkout, that of the repository."""
     installed = Path(str(resources.files("synthbench") / "results" / _FILE))
     checkout = Path(__file__).parents[2] / "examples" / "results" / _FILE
     return installed if installed.is_file() else checkout
@@ -214,7 +214,7 @@ def _as_text(value: Any) -> str:
 
 
 def _all_figures(study: Study, result: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The figures of all measures, with that of the whole split where a measure has no rows."""
+    """The figures of all measures, with that of the whole split where a measure lacks rows."""
     figures: dict[str, dict[str, Any]] = {}
     for measure in study.measures:
         figures[measure.name] = figure = _figure(measure, result)
@@ -228,7 +228,7 @@ def _figure(measure: Measure, result: Mapping[str, Any]) -> dict[str, Any]:
     report = result["splits"][measure.split]
     if measure.where is not None:
         column, value = measure.where
-        report = report["by"][column].get(str(value))  # None if a level has no such rows
+        report = report["by"][column].get(str(value))  # None if a level lacks such rows
     return {
         "measure": measure.name,
         "metric": measure.metric,
@@ -240,7 +240,7 @@ def _figure(measure: Measure, result: Mapping[str, Any]) -> dict[str, Any]:
 def _value(
     measure: Measure, result: Mapping[str, Any], report: Mapping[str, Any] | None
 ) -> float | None:
-    """A measure of one run of `train`, None if the run has none."""
+    """A measure of one run of `train`, None if the run lacks it."""
     moment, metric = result["eureka"], measure.metric
     if metric == "eureka_ratio":
         return float(moment is not None)

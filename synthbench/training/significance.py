@@ -23,7 +23,7 @@ class MeanOfRuns(NamedTuple):
 
     Attributes:
         values: the figure of each run.
-        rows: the number of rows that each share is taken on; None if the figure is no share.
+        rows: the number of rows that each share is taken on; None if the figure is not a share.
     """
 
     values: Sequence[float]
@@ -36,7 +36,7 @@ class MeanOfRuns(NamedTuple):
 
     @property
     def row_variance(self) -> float:
-        """The binomial variance of one run's share; 0 if the figure is no share.
+        """The binomial variance of one run's share. 0 if the figure is not a share.
 
         One row more is taken to be right, and one wrong (Laplace), so that it is not 0 for runs
         without a mistake.

@@ -73,7 +73,7 @@ def train(
         study: "main", or the name of another of the task: an ablation, or another size.
         dataset: a dataset directory, made if it does not exist. Default: `data` in `out`. One that
             exists must have been made by this task. If a name is given, by the task of this name.
-        seed: determines the model's parameters, dropout and the order of rows; of a stream all
+        seed: determines the model's parameters, dropout and the order of rows, and of a stream all
             seeds have the same rows in the same order, unless the recipe has `one_length`.
         recipe: fields of the recipe to change, such as `steps`.
         options: options of the model to change, such as `num_layers`.
@@ -152,7 +152,7 @@ def train(
 
 
 def summary(result: Mapping[str, Any]) -> Group:
-    """A result for the terminal: what was run, and the metrics of each split."""
+    """A result for the terminal: the run, and the metrics of each split."""
     metrics = [name for name in next(iter(result["splits"].values())) if name in result["metrics"]]
     head = ["split", "rows", *metrics]
     lines = [

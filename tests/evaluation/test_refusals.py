@@ -136,7 +136,7 @@ def test_an_impossible_parameter_of_the_task_is_refused_by_its_name():
         (3, "Rows of split 'rows' are of type int: expected"),
         ({1, 2}, "Rows of split 'rows' are of type set: expected"),
         ({"test": "text"}, "Rows of split 'test' are of type str: expected"),
-        ([], "Split 'rows' has no rows."),
+        ([], "Split 'rows' is empty."),
         ([3, 4], "Row 0 of the data is 3: expected a dict."),
         ([{"label": 3}, 4], "Row 1 of split 'rows' is not a dict with the columns label"),
         ([{"label": 3}, {"id": "x"}], "Row 1 of split 'rows' is not a dict with the columns label"),
@@ -196,7 +196,7 @@ def test_streamed_rows_are_refused(made):
 
 def test_predictions_by_id_need_ids():
     text = refusal(UsageError, [{"label": 3}], {"x": 3}, task="listops")
-    assert text == "Predictions are by id, but split 'rows' has no column 'id'."
+    assert text == "Predictions are by id, but split 'rows' lacks the column 'id'."
 
 
 def broken_copy(made, directory, change):

@@ -89,7 +89,7 @@ def test_equal_replies_are_reported():
     requests = {"request": {"temperature": 0.7, "seed": 1}}
     _, report = seeds_asked(8, **requests)
     assert (report.alike, report.to_dict()["alike"]) == (3, 3)
-    assert "3 of 3 rows have 8 equal replies; the server may ignore temp" in str(report)
+    assert "3 of 3 rows have 8 equal replies. The server may ignore temp" in str(report)
     _, report = seeds_asked(1, **requests)
     assert (report.alike, "equal replies" in str(report)) == (0, False)
     with serve(lambda messages: f"Answer: {max(3, next(numbers))}") as url:

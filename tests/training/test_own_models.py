@@ -218,7 +218,7 @@ def test_a_run_of_changed_code_has_no_figures(given, tmp_path, data):
     run(tmp_path / "run", data, **name[given], **options, recipe=SHORT)
     (drawn,) = draw_figures(tmp_path / "run", names=["curves"])
     file.write_text(file.read_text() + "\n# changed\n")
-    with pytest.raises(DatasetError, match=r"mine\.py:.* is no longer that which the run at"):
+    with pytest.raises(DatasetError, match=r"mine\.py:.* is not the code that the run at"):
         draw_figures(tmp_path / "run", names=["curves"], out=tmp_path / "figures")
     assert drawn.file.is_file() and not (tmp_path / "figures").exists()
 

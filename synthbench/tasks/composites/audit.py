@@ -1,6 +1,6 @@
 """Audit of composites: labels that follow from some of the four pictures.
 
-These shortcuts are told what the pictures show, so they are upper bounds for models that see only
+These shortcuts know the pictures' contents, so they are upper bounds for models that see only
 the pixels of the same pictures.
 """
 
@@ -47,7 +47,7 @@ def audit_spec(task: Composites) -> AuditSpec:
                 )
                 for part, name in enumerate(("first", "second"))
             ),
-            by_key("indicators alone", "What is compared, and no target.", see_compared),
+            by_key("indicators alone", "The compared values, without targets.", see_compared),
         ),
         near_duplicate_keys={
             "the same images in other places or colours": functools.partial(_images, task)

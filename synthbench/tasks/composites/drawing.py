@@ -31,11 +31,11 @@ def draw_row(task: Composites, row: Mapping[str, Any]) -> str:
 def draw_sheet(task: Composites, rows: Sequence[Mapping[str, Any]], path: Path) -> None:
     """Write a contact sheet: five images in a line under the rule, the deciding quadrant framed.
 
-    Under each image stand the case that holds, the deciding quadrant and the answer.
+    Under each image are the case that holds, the deciding quadrant and the answer.
 
     Args:
         task: the task.
-        rows: at least one.
+        rows: one row or more.
         path: the PNG file to write.
 
     Raises:

@@ -64,7 +64,7 @@ class CompositesParameters(Parameters):
         if design.layout != "fixed" and len(folders) > 1:
             raise ParameterError(
                 f"Parameters {' and '.join(folders)}: only one of them is allowed, because in "
-                f"variant {variant} the kind of an image tells which part of the row it is."
+                f"variant {variant} the kind of an image shows which part of the row it is."
             )
 
     def part_sources(self, design: Design) -> tuple[str, ...]:

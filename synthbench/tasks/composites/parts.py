@@ -63,10 +63,10 @@ class Parts:
 
     @cached_property
     def _compared_classes(self) -> NDArray[np.int64]:
-        """The classes of the indicators if classes are compared, else none.
+        """The classes of the indicators if classes are compared, else empty.
 
         In torchvision's sets they begin at number 1: the digits 1 and 2 (to 4), or automobile and
-        bird. In a class-folder tree they are the first ones.
+        bird. In a class-folder tree they are the first classes.
         """
         count = {"class": 2, "group": 4}.get(self.design.compared, 0)
         return np.arange(count) + (self.kinds[0] != "folder")
@@ -97,7 +97,7 @@ class Parts:
         return classes
 
     def colors(self, draws: Draws, group: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The colour of each part: uniform over the possible ones unless it is compared."""
+        """The colour of each part: uniform over the possible colours unless it is compared."""
         of_indicators = _color_codes(self.design.indicator_colors)
         of_targets = _color_codes(self.design.target_colors)
         colors = np.full((len(group), 4), -1)
@@ -126,7 +126,7 @@ class Parts:
         colors: NDArray[np.int64],
         numbers: NDArray[np.int32],
     ) -> dict[str, NDArray[Any]]:
-        """The columns of `quadrants` but `rgb`, from what was drawn for the parts."""
+        """The columns of `quadrants` but `rgb`, from the values drawn for the parts."""
         columns: dict[str, NDArray[Any]] = {
             "kind": np.tile(self._kind_codes, (len(quadrants), 1)),
             "class": classes.astype(np.int16),
@@ -155,7 +155,7 @@ class Parts:
         """
         if self.design.layout == "fixed":
             return np.tile(np.array(FIXED_QUADRANTS), (len(kind), 1))
-        # Targets are found by their kind; in layout `rows` each has its half of the quadrants.
+        # Targets are found by their kind. In layout `rows` each has its half of the quadrants.
         halves = ((0, 1), (2, 3)) if self.design.layout == "rows" else (range(4), range(4))
         targets = [
             (kind[:, half] == self._kind_codes[part]).argmax(axis=1) + half[0]

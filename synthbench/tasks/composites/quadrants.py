@@ -24,7 +24,7 @@ from synthbench.tasks.images.file_formats import SIZE
 from synthbench.tasks.images.pools import Source
 from synthbench.tasks.numeric import list_array
 
-#: What a quadrant can show.
+#: The possible contents of a quadrant.
 KINDS = ("empty", "mnist", "fashion", "cifar", "folder")
 COLUMN = list_of(
     struct(

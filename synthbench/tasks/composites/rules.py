@@ -1,6 +1,6 @@
 """The composites' variants: what each is made of, and its rule in the paper's words.
 
-The table `DESIGNS` says what a row's four quadrants show. The reference solver below it answers one
+The table `DESIGNS` lists the contents of a row's four quadrants. The reference solver answers one
 row. It shares only names with the generator.
 
 Source: Eureka (Hoffmann et al., ICML 2024), section 4, figures 1 and 7, and A.9.
@@ -46,13 +46,13 @@ class Design:
         layout: `fixed` (indicators at top-left and bottom-right, first target at top-right,
             second at bottom-left), `rows` (in each row an indicator and a target, the first
             target in the top row) or `anywhere`.
-        compared: what the rule compares: the indicators' `class`, the `group` of two classes that
+        compared: the compared values: the indicators' `class`, the `group` of two classes that
             each belongs to, their `color`, or, without indicators, the targets' `column`.
         indicator_colors: the possible colours of the indicators.
         target_colors: the possible colours of the targets.
         color_answers: whether the second question is the first target's colour.
         rule: the rule in words.
-        instruction: what an image shows and what is asked, for somebody who sees only the image.
+        instruction: the image's contents and the question, for a reader who sees only the image.
         outcomes: the rule's two cases in words.
     """
 

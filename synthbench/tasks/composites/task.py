@@ -51,7 +51,7 @@ from synthbench.tasks.images.task import ORIGINS, OWN_PICTURES, ImageTask, Origi
 
 
 class Composites(ImageTask):
-    """Four pictures in one, and a question in two steps."""
+    """Four pictures in an image, and a question in two steps."""
 
     name = "composites"
     title = "Two-step image composites"
@@ -276,8 +276,8 @@ class Composites(ImageTask):
     def baseline(self) -> dict[str, float]:
         """The accuracy that is possible without the first step.
 
-        A model that classifies both targets perfectly but always answers with the likelier one is
-        right if that one is asked for, or if the other happens to have the same label: with ten
+        A model that classifies both targets perfectly but always answers with the likelier is
+        right if that target is asked for, or if the other happens to have the same label: with ten
         labels and `p_first` 0.5 in 55% of the rows.
 
         Source: Eureka, section 4 ("by only solving task 2") and A.8.

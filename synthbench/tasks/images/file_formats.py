@@ -1,6 +1,6 @@
 """Readers of image files: idx files, CIFAR-10's batches, and picture files, scaled to 28x28 pixels.
 
-Readers raise OSError or ValueError with what is wrong. The caller adds the name of the file.
+Readers raise OSError or ValueError with the fault. The caller adds the name of the file.
 """
 
 from __future__ import annotations

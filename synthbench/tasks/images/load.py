@@ -159,7 +159,7 @@ def _load_cifar(roots: tuple[Path, ...]) -> Source:
 
 
 def _root_of(kind: str, roots: tuple[Path, ...]) -> Path:
-    """The first directory that has a set's folder. If none has, the first, which errors name."""
+    """The first directory that has a set's folder, or else the first, which errors name."""
     return next((root for root in roots if (root / _FOLDERS[kind]).is_dir()), roots[0])
 
 
@@ -195,10 +195,10 @@ def _fetch_command(kind: str, root: Path) -> str:
 
 
 def find_folder(path: str, where: SourceDirs = DEFAULT_DIRS) -> Path:
-    """The tree at `path`. A relative one is searched in the source directories, then from here.
+    """The tree at `path`. A relative path is searched in the source directories, then from here.
 
     Raises:
-        MissingSourceError: there is no such tree.
+        MissingSourceError: the tree does not exist.
         UsageError: the path begins with the home directory of an unknown user.
     """
     if (own := where.own(FOLDER + path)) is not None:
@@ -229,7 +229,7 @@ def folder_classes(root: Path) -> tuple[str, ...]:
     """The names of a tree's classes.
 
     Raises:
-        DatasetError: it has no folders, different ones in `train` and `test`, or one whose name
+        DatasetError: it lacks folders, has others in `train` than in `test`, or one whose name
             is not a line of text.
     """
     parts = _parts(root)
@@ -255,7 +255,7 @@ def load_folder(root: Path) -> Source:
     """The pictures of a tree: class by class, in the order of their names.
 
     Raises:
-        DatasetError: as in `folder_classes`, or a class has no pictures.
+        DatasetError: as in `folder_classes`, or a class lacks pictures.
     """
     classes, parts = folder_classes(root), _parts(root)
     files: list[Path] = []

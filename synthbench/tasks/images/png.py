@@ -61,7 +61,7 @@ def _encode(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
     files = np.tile(template.view(np.uint8), (count, 1))
     parts = files.view(template.dtype)[:, 0]
     parts["lines"][:, :, 1:] = pixels.reshape(count, height, 3 * width)
-    # Checksums are zlib's, one image at a time: a microsecond or two each, and NumPy has none.
+    # Checksums are zlib's, one image at a time: a microsecond or two each, and NumPy lacks them.
     parts["adler"] = [zlib.adler32(lines) for lines in parts["lines"]]
     parts["crc"] = [zlib.crc32(data) for data in parts["data"]]
     return files
@@ -69,10 +69,10 @@ def _encode(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 @lru_cache(maxsize=16)
 def _template(height: int, width: int) -> NDArray[np.void]:
-    """The file of a black image, an array `(1,)` whose fields are what differs between images.
+    """The file of a black image, an array `(1,)` whose fields are the differences between images.
 
     `lines` are the image's lines, each after a filter byte that is 0; `adler` is zlib's checksum
-    over them. `data`, from the chunk's kind to `adler`, is what the checksum `crc` is over.
+    over them. `data`, from the chunk's kind to `adler`, is the content of the checksum `crc`.
     """
     length = height * (1 + 3 * width)
     if not 0 < length <= _LARGEST_BLOCK:
@@ -161,7 +161,7 @@ def _decode_ours(files: NDArray[np.uint8], checked: bool = True) -> NDArray[np.u
     pixels = lines[:, :, 1:].reshape(-1, height, width, 3)
     if checked:
         return pixels if np.array_equal(_encode(pixels), files) else None
-    # Whoever wrote it, the pixels stand there if the block is stored and no line is filtered.
+    # With any writer, the pixels are there if the block is stored and no line is filtered.
     start = files.shape[1] - lines[0].size - _AFTER_LINES
     stored = (files[:, :start] == template.view(np.uint8)[:start]).all()
     return pixels if stored and not lines[:, :, 0].any() else None

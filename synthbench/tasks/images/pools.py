@@ -102,7 +102,7 @@ class Source:
             classes: the classes that must have images.
 
         Raises:
-            DatasetError: one of them has none.
+            DatasetError: a class lacks images.
         """
         pool = self._pools[split]
         for number in classes:

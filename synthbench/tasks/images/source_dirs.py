@@ -29,8 +29,8 @@ class SourceDirs:
     """The directories that are searched for a task's source images.
 
     Attributes:
-        directories: the directories to search, in order. If empty, the one that `SYNTHBENCH_DATA`
-            names, else the user's cache.
+        directories: the directories to search, in order. If empty, the directory that
+            `SYNTHBENCH_DATA` names, else the user's cache.
         named: the only directory of a source, as pairs of the source's name, such as `mnist` or
             `folder:PATH`, and the directory.
     """
@@ -43,7 +43,7 @@ class SourceDirs:
         """The source directories that a user gives.
 
         Args:
-            given: a directory; several, where a string may be `NAME=DIR`; or a mapping from the
+            given: a directory, several, where a string may be `NAME=DIR`, or a mapping from the
                 names of sources to directories. A name is `mnist`, `fashion`, `cifar` or
                 `folder:PATH`.
 
@@ -84,7 +84,7 @@ class SourceDirs:
         return bool(self.directories or self.named)
 
     def roots(self) -> list[Path]:
-        """The directories to search for sources that have no directory of their own, in order."""
+        """The directories to search for sources without a directory of their own, in order."""
         if self.directories:
             return [Path(path) for path in self.directories]
         if chosen := os.environ.get(SOURCE_VARIABLE):
@@ -100,7 +100,7 @@ class SourceDirs:
     def check_folder(self, folder: str) -> None:
         """Refuse class folders outside the source directories.
 
-        This is for folders that a dataset names, because a dataset may come from anybody.
+        This is for folders that a dataset names, because a dataset may come from strangers.
 
         Raises:
             MissingSourceError: they are elsewhere or do not exist.
@@ -164,7 +164,7 @@ def expanded(path: str) -> Path:
     """A path with its `~` replaced.
 
     Raises:
-        UsageError: there is no such user.
+        UsageError: the user does not exist.
     """
     try:
         return Path(path).expanduser()

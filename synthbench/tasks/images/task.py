@@ -115,7 +115,7 @@ class ImageTask(Task):
         return ()
 
     def has_sources(self) -> bool:
-        """True if the source images are here, so that rows can be made; True if none are needed."""
+        """True if the source images are here, so that rows can be made, or are not needed."""
         return True
 
     def source_images(self, columns: Mapping[str, pa.Array]) -> NDArray[np.uint64]:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 ORDERS = ("pre", "post", "sandwich", "bare")
 NORMS: dict[str, Callable[[int], nn.Module]] = {"layer": nn.LayerNorm, "rms": nn.RMSNorm}
 
-#: What a mixer may read beside the states, if its `reads` names it. See `Mixers.forward`.
+#: Inputs of a mixer beside the states, if its `reads` names it. See `Mixers.forward`.
 CONTEXT = ("inputs", "lengths", "positions")
 #: Makes a mixer for states of a size. The first may be given a `d_input`.
 MakeMixer = Callable[..., nn.Module]
@@ -41,7 +41,7 @@ class Residual(nn.Module):
     """One part of a block, with its norms, dropout and residual connection.
 
     Args:
-        part: a module from states to states; of a tuple, the first counts.
+        part: a module from states to states. The first of a tuple counts.
         d_model: size of a state.
         order: one of `ORDERS`.
         norm: `layer` or `rms`.
@@ -118,7 +118,7 @@ class MixerBlock(nn.Module):
 
         Args:
             states: `(rows, width, d_model)`.
-            context: what the mixer reads beside them. More than that is ignored.
+            context: the mixer's other inputs. Others are ignored.
         """
         mixed = self.mixing(states, **{name: context[name] for name in self.reads})
         output: Tensor = self.mlp(mixed)
@@ -139,12 +139,12 @@ class Mixers(nn.Module):
             first mixer that takes it as `d_input`.
         one_hot: whether tokens are read as one-hot vectors, without an embedding, in its place.
         num_layers: number of blocks.
-        mlp: size of each MLP's hidden layer; 0: no MLP. Default: 4 · d_model, and with `bare` none.
+        mlp: size of each MLP's hidden layer. 0: no MLP. Default: 4 · d_model, and with `bare` 0.
         activation: `relu`, `gelu` or `gated-gelu`.
         order: `pre`, `post`, `sandwich` or `bare`.
         norm: `layer` or `rms`.
         dropout: chance that a unit of an embedding or of a part's output is dropped.
-        position: what is added to the embeddings: `none`, `learned` or `sinusoidal`.
+        position: the addition to the embeddings: `none`, `learned` or `sinusoidal`.
         max_length: number of positions that learned positions are made for.
         count_down: whether positions count down to 1 at a row's last token. See `Embedding`.
         embedding_std: standard deviation of the initial embeddings. See `Embedding`.

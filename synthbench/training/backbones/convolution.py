@@ -101,7 +101,7 @@ class BaseConvolutions(Mixers):
     Args:
         vocabulary: number of tokens, padding included.
         d_model: size of a state.
-        kernels: how many places each layer sees; in the paper 3, and all places of the row.
+        kernels: how many places each layer sees. In the paper 3, and all places of the row.
         dropout: chance that a unit of an embedding or of a layer's output is dropped.
 
     Raises:

@@ -5,7 +5,7 @@
 
 in each head, where q_t and k_t are silu(W x_t) of length 1, v_t = silu(W_v x_t) and
 β_t = σ(w_β·x_t), so that the transition has the eigenvalues 1 and 1 - β_t in (0, 1). Signed: 2 β_t
-instead of β_t, with 1 - 2 β_t in (-1, 1). If wanted, a short causal convolution stands before each
+instead of β_t, with 1 - 2 β_t in (-1, 1). If wanted, a short causal convolution comes before each
 silu. DeltaProduct takes n such steps a token, each with its own k, v and β, then reads with q_t.
 
 Source: Yang et al., Parallelizing linear transformers with the delta rule over sequence length,
@@ -113,7 +113,7 @@ def delta_rule(queries: Tensor, keys: Tensor, values: Tensor, betas: Tensor) -> 
     """
     steps = keys.shape[1] // queries.shape[1]
     places = max(1, _CHUNK // steps)
-    exact = torch.promote_types(values.dtype, torch.float32)  # bfloat16 has no solver
+    exact = torch.promote_types(values.dtype, torch.float32)  # bfloat16 lacks a solver
     with torch.autocast(values.device.type, enabled=False):
         chunks = zip(
             torch.split(queries.to(exact), places, dim=1),

@@ -1,6 +1,6 @@
 """A gated diagonal recurrence, the simplest of the family of S6 and Mamba.
 
-    x'_t = silu(convolution(x)_t)                    a short causal one, if wanted
+    x'_t = silu(convolution(x)_t)                    short and causal, if wanted
     a_t = σ(W_a x'_t + b_a)                          in (0, 1). Signed: 2σ(W_a x'_t + b_a) - 1
     h_t = a_t ⊙ h_(t-1) + W_u x'_t,   h_0 = 0
     y_t = W_o (h_t ⊙ silu(W_g x_t))

@@ -150,8 +150,8 @@ class Memory(nn.Module):
         }
 
     def _write(self, signals: dict[str, Tensor], state: State) -> State:
-        """The memory after freeing and writing. The read weights are still the old ones."""
-        # retention is psi: what no read head frees. Usage is u: written and not freed since.
+        """The memory after freeing and writing. The read weights are still the old weights."""
+        # retention is psi: the share that heads leave. Usage is u: written and not freed since.
         retention = (1 - signals["free"].unsqueeze(-1) * state.read).prod(dim=1)
         usage = (state.usage + state.write - state.usage * state.write) * retention
 

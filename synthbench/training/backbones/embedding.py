@@ -47,8 +47,8 @@ class Embedding(nn.Module):
         position: one of `ADDED_POSITIONS`.
         max_length: number of positions that learned positions are made for.
         count_down: whether positions count down to 1 at a row's last token, as in the program of
-            the Chomsky hierarchy. Then a token's position tells how many tokens follow it. A task's
-            own positions are taken as they are.
+            the Chomsky hierarchy. Then a token's position counts the tokens that follow it. A
+            task's own positions are taken as they are.
         std: standard deviation of the initial embeddings of tokens and learned positions, drawn
             from a normal distribution cut off at two deviations.
         scaled: whether embeddings of tokens are multiplied by √d_model.

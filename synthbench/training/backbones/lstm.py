@@ -15,7 +15,7 @@ from synthbench.training.backbones.states import States
 from synthbench.training.models.output import Record
 from synthbench.training.options import check_chances, check_sizes
 
-#: Size of the embedding of NDR's LSTMs and DNC in the published program. The paper gives none.
+#: Size of the embedding of NDR's LSTMs and DNC in the published program, as the paper is silent.
 EMBEDDING = 16
 
 

@@ -3,7 +3,7 @@
     h_t = relu(W x_t + U h_(t-1) + R r_(t-1) + b),   h_0 = 0, r_0 = 0
     m_t, r_t = step(m_(t-1), h_t)
 
-r is what is read from the memory m. The states are the h_t.
+r is read from the memory m. The states are the h_t.
 
 Source: Delétang et al., Neural networks and the Chomsky hierarchy, ICLR 2023, section A.2.
 """

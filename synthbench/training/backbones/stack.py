@@ -26,8 +26,8 @@ class StackRNN(nn.Module):
         cell_size: size of a cell.
         d_input: size of x_t, by default `d_model`.
         num_stacks: number of stacks, each with actions and values of its own.
-        stack_size: cells of a stack. What is pushed beyond is lost at the bottom. None: no limit.
-            It is no size of a parameter: the paper has 128 in training and more in the test.
+        stack_size: cells of a stack. Values pushed beyond are lost at the bottom. None: no limit.
+            It does not change parameters: the paper has 128 in training and more in the test.
 
     Raises:
         UsageError: a size is not a whole number from 1.
@@ -76,7 +76,7 @@ def moved(stacks: Tensor, actions: Tensor, values: Tensor, most: int | None = No
     Args:
         stacks: `(rows, stacks, cells, cell_size)`.
         actions: weights of push, pop and keep, `(rows, stacks, 3)`.
-        values: what is pushed, `(rows, stacks, cell_size)`.
+        values: the pushed values, `(rows, stacks, cell_size)`.
         most: how many cells a stack may have; None: no limit.
 
     Returns:

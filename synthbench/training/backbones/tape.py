@@ -6,7 +6,7 @@
 
 The tape is a ring of cells as the head sees it: cell 0 is under the head, and a move turns the
 ring. The next ring is the mean of the five turned rings, weighted by the softmax. L is the length
-of the row's question. In the paper the two jumps do not write; in its program, which this follows,
+of the row's question. In the paper the two jumps do not write. In its program, which this follows,
 every action writes.
 """
 
@@ -56,7 +56,7 @@ class TapeRNN(nn.Module):
     """
 
     reads = ("inputs", "lengths")
-    #: Jumps are as long as the question. What they change is too little for a trial to show.
+    #: Jumps are as long as the question. Their effect is too small for a trial to show.
     sees_what_follows = True
 
     def __init__(
@@ -128,7 +128,7 @@ class Spectrum:
     def __init__(self, size: int, jumps: Tensor) -> None:
         self.frequencies = size // 2 + 1  # of real numbers. The others are their conjugates
         still = torch.zeros_like(jumps)
-        # Cell i of a turned ring is cell i + turn of the old one.
+        # Cell i of a turned ring is cell i + turn of the old ring.
         turns = torch.stack([still, still - 1, still + 1, -jumps, jumps], dim=-1)
         waves = torch.arange(self.frequencies, device=jumps.device)
         angles = (turns[..., None] * waves % size) * (2 * math.pi / size)
@@ -149,7 +149,7 @@ class Spectrum:
 
         Args:
             tapes: `(rows, tapes, frequencies, cell_size)`.
-            change: what is added to the head's cell, `(rows, tapes, cell_size)`.
+            change: the addition to the head's cell, `(rows, tapes, cell_size)`.
             moves: weights of stay, left, right, L left and L right, `(rows, tapes, 5)`.
         """
         factors = moves.to(tapes.dtype) @ self.phases

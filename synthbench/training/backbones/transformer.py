@@ -44,7 +44,7 @@ class Transformer(Mixers):
             `learned`, `sinusoidal` and `rotary`. The others know only the order of tokens.
         max_length: number of positions that learned positions are made for.
         count_down: whether added positions count down to 1 at a row's last token, as in the
-            Chomsky hierarchy's program. Not with `causal`: it tells how many tokens follow.
+            Chomsky hierarchy's program. Not with `causal`: it shows how many tokens follow.
         order: `pre`, `post` or `sandwich`. See `block`.
         norm: `layer` or `rms`.
         mlp: size of each MLP's hidden layer; 0: no MLP. Default: 4 · d_model.
@@ -94,7 +94,7 @@ class Transformer(Mixers):
         check_names(position=(position, POSITIONS), order=(order, ("pre", "post", "sandwich")))
         if causal and count_down:
             raise ParameterError(
-                "count_down with causal attention would tell how many tokens follow: set "
+                "count_down with causal attention would show how many tokens follow: set "
                 "causal=false or count_down=false."
             )
         is_added = position in ADDED_POSITIONS

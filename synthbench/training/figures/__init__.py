@@ -73,7 +73,7 @@ class Drawn:
     run: Path
     name: str
     file: Path | None  # its picture. Its data is beside it, as JSON
-    reason: str = ""  # why there is no picture
+    reason: str = ""  # why the picture is missing
 
 
 def draw_figures(
@@ -93,7 +93,7 @@ def draw_figures(
         out: the directory to write to, where each of several runs has its own path below the
             directory that they share. Default: `figures` in the run's directory.
         names: names in `FIGURES`. Default: all.
-        split: the split that they show. Default: the last one, usually the hardest.
+        split: the split that they show. Default: the last, usually the hardest.
         row: the row whose attention and gates are drawn, counted from 0.
         dataset: the dataset of the runs. Default: where it was in training.
         progress: show a bar on standard error, if that is a terminal.

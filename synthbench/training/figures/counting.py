@@ -27,7 +27,7 @@ def _check_counts(view: RunView) -> None:
 
 
 class Counts(Figure):
-    """The counts that a model predicts for coloured cells, against the true ones, by size."""
+    """The counts that a model predicts for coloured cells, against the true counts, by size."""
 
     name = "counts"
     title = "Predicted against true counts of coloured cells"
@@ -41,7 +41,7 @@ class Counts(Figure):
             grids = zip(taken.batch.inputs.tolist(), taken.batch.targets.tolist(), strict=True)
             for answer, (colors, counts) in zip(answers, grids, strict=True):
                 side = round(len(answer) ** 0.5)
-                pairs = zip(colors, counts, answer, strict=False)  # answer has no padding
+                pairs = zip(colors, counts, answer, strict=False)  # answer is not padded
                 found = ((int(true), int(said)) for color, true, said in pairs if color)
                 cells.setdefault(side, Counter()).update(found)
         return {

@@ -146,7 +146,7 @@ def _series(
 
 
 def _plot(axes: Axes, at: Sequence[float], values: Sequence[float | None], *, label: str) -> None:
-    """Draw a curve with a marker at each point, because it may have only one."""
+    """Draw a curve with a marker at each point, because it may have a single point."""
     measured = [(x, y) for x, y in zip(at, values, strict=True) if y is not None]
     size = 4 if len(measured) <= 60 else 2
     places, heights = [x for x, _ in measured], [y for _, y in measured]

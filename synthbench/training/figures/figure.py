@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 #: Rows that go through the model together: attention maps of images are large.
 _AT_ONCE = 32
-#: What a model lacks that records nothing under a name, where the name does not say it.
+#: The missing part of a model that records nothing under a name, where the name does not say it.
 _LACKING = {
     "attended": "recorded attention",
     "gate": "copy gate",
@@ -174,7 +174,7 @@ def open_run(
     """Open a finished run. Arguments are those of `draw_figures`.
 
     Raises:
-        UsageError: there is no such run, split or row.
+        UsageError: an unknown run, split or row.
         DatasetError: the run is not finished, its files cannot be read, the dataset is another one
             or gone, or the code of its model has changed.
     """
@@ -200,7 +200,7 @@ def open_run(
     recipe = Recipe.from_dict(command["recipe"])
     if code_of(recipe.model) != command.get("code"):
         raise DatasetError(
-            f"The code of model {recipe.model!r} is no longer that which the run at {str(path)!r} "
+            f"The code of model {recipe.model!r} is not the code that the run at {str(path)!r} "
             "was trained with. Restore the file, or train again into another directory."
         )
     form = form_of(task, recipe.form or None, recipe.start)

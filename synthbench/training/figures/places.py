@@ -46,7 +46,7 @@ class Places(Figure):
 
 
 def _series(scores: dict[str, Any], metric: str) -> dict[str, Any]:
-    """Means and intervals of a breakdown. Bands such as 11..20 stand at their first number."""
+    """Means and intervals of a breakdown. Bands such as 11..20 are at their first number."""
     found = list(scores.values())
     intervals = [score.get(f"{metric}_interval") or [None, None] for score in found]
     return {

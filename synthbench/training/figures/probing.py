@@ -133,7 +133,7 @@ def _vectors(view: RunView, taken: Pass, hidden: Tensor) -> dict[str, Tensor]:
 def of_tokens(hidden: Tensor, mask: Tensor | None, first: bool) -> dict[str, Tensor]:
     """The states of columns, `(rows, columns, size)`, as vectors `(rows, size)`.
 
-    `read-out` has the column that the answer is read from, the first or the last real one, and
+    `read-out` has the column that the answer is read from, the first or the last real column, and
     `mean` the mean over all real columns. `mask` says which are real, bool `(rows, columns)`.
     """
     if mask is None:

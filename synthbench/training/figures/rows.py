@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _ROWS = 256
 #: A key is explained away if its weights sum to less than this (DNAS, definition 1).
 _EPSILON = 1e-8
-#: The histogram's bins, as natural logarithms. Smaller sums fall into the first one.
+#: The histogram's bins, as natural logarithms. Smaller sums fall into the first bin.
 _BINS = np.arange(-40.0, 8.5, 1.0)
 
 
@@ -168,7 +168,7 @@ class HaltingSteps(Figure):
 
 
 class ExplainedAway(Figure):
-    """The attention that keys get from all queries. Keys with almost none are explained away."""
+    """The attention that keys get from all queries. Keys with hardly any are explained away."""
 
     name = "explained-away"
     title = "Sums of the attention weights of each key"

@@ -1,4 +1,4 @@
-"""Forms: how the rows of a task become tensors, and what a model makes of them.
+"""Forms: how the rows of a task become tensors, and a model's scores become answers.
 
 A form is one object. It says how columns become tensors, which sizes a model must have, the head
 that reads a backbone's states, the loss, the metric of a row, and answers as `evaluate` reads them.

@@ -141,7 +141,7 @@ class Points(ColumnForm):
         return Rows(torch.from_numpy(_of_one_shape(columns[self.column], self.column)), None, None)
 
     def loss(self, scores: Tensor, batch: Batch, smoothing: float = 0.0) -> Tensor:
-        """There is none."""
+        """Not used, as points lack a target."""
         raise TypeError("points have no target")  # pragma: no cover
 
     def measured(self, scores: Tensor, batch: Batch) -> Tensor:

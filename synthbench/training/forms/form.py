@@ -20,7 +20,7 @@ class Form(abc.ABC):
     """A form turns a task's rows into tensors, and a model's scores into answers.
 
     Attributes:
-        reads: what a model must read: `tokens`, `images`, `grids`, `vectors` or `points`.
+        reads: the input that a model must read: `tokens`, `images`, `grids`, `vectors` or `points`.
         metric: the task's metric that the best checkpoint is chosen by.
         larger_is_better: whether a larger metric is better.
         chooses: whether scores are of classes or tokens to choose from.

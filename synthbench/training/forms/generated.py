@@ -39,7 +39,7 @@ class GeneratedTokens(PlaceTokens):
         return super().loss(scores[:, :-1], _following(batch), smoothing)
 
     def measured(self, scores: Tensor, batch: Batch) -> Tensor:
-        """1 if each token follows from the right ones before it."""
+        """1 if each token follows from the right tokens before it."""
         targets = _following(batch).targets
         wrong = (self.chosen(scores[:, :-1]) != targets) & (targets != NOT_ASKED)
         return (~wrong.any(dim=-1)).float()
@@ -59,11 +59,11 @@ class GeneratedTokens(PlaceTokens):
         return self._read(self.generated(run, batch), batch)
 
     def generated(self, run: Callable[[Batch], Output], batch: Batch) -> Tensor:
-        """Rows with a model's answers in the place of the right ones, int64 `(rows, width)`.
+        """Rows with a model's answers in place of the right answers, int64 `(rows, width)`.
 
         Args:
             run: the model.
-            batch: the rows. Of their answers only the length is used, and what nobody asks.
+            batch: the rows. Only the length and unasked positions of their answers are used.
         """
         assert batch.lengths is not None
         asked, starts = batch.targets != NOT_ASKED, self._starts(batch)

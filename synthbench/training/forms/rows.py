@@ -22,8 +22,8 @@ class Rows:
     inputs: Tensor  # tokens or colours uint8, int16 or int32, pixels uint8, else float32
     #: tokens or cells of each row, int64 `(rows,)`; None if all rows have one shape
     lengths: Tensor | None
-    #: classes int64 `(rows,)`; of each token or cell int16 or int32 `(rows, width)`, -100 where
-    #: nothing is asked; vectors float32 `(rows, dims)`; None if there is nothing to learn
+    #: classes int64 `(rows,)`, of each token or cell int16 or int32 `(rows, width)`, -100 where
+    #: nothing is asked. Vectors float32 `(rows, dims)`. None if there is nothing to learn
     targets: Tensor | None
     #: the task's own positions of tokens, int32 `(rows, width)`; None: 0, 1, 2 and so on
     positions: Tensor | None = None
@@ -52,8 +52,8 @@ class Batch(NamedTuple):
     #: vectors `(rows, dims)` or points `(rows, points, 2)` float32
     inputs: Tensor
     lengths: Tensor | None  # tokens or cells of each row, int64 `(rows,)`, or None
-    #: classes int64 `(rows,)`; of each token or cell int64 `(rows, width)`, -100 where nothing is
-    #: asked; vectors float32 `(rows, dims)`; empty if there is nothing to learn
+    #: classes int64 `(rows,)`, of each token or cell int64 `(rows, width)`, -100 where nothing is
+    #: asked. Vectors float32 `(rows, dims)`. Empty if there is nothing to learn
     targets: Tensor
     positions: Tensor | None = None  # the task's own, int64 `(rows, width)`, or None
 

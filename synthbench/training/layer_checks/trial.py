@@ -115,7 +115,7 @@ class Trial:
         """
         try:
             is_finite = self.run(self.draw(self.length), shift=MOVED).isfinite().all()
-        except SynthbenchError:  # a layer may ask more of its parameters than moved ones give
+        except SynthbenchError:  # a layer may ask more of its parameters than moved parameters give
             is_finite = torch.tensor(False)
         return [MOVED, 0.0] if is_finite else [0.0]
 

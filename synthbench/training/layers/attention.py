@@ -33,7 +33,7 @@ class Attention(nn.Module):
     The scores are (W_q x_i + b_q)ᵀ W_k x_j. With positions they are α · (score + score of the
     position) (NDR, eq. 17), in geometric attention α · score + β · direction + γ (NDR, eq. 10). α,
     β and γ are learned, start at 1/√d_head, 1 and 0, and are shared by all heads, as in the
-    published program. The paper does not say whether they are, and has no α in eq. 17.
+    published program. The paper does not say whether they are, and eq. 17 lacks α.
 
     Args:
         d_model: size of a state.
@@ -41,14 +41,14 @@ class Attention(nn.Module):
         normalisation: one of `NORMALISATIONS`.
         spread: whose spread NormSoftmax takes: the scores of each `query`, or of the whole `map`.
             See `normalisation.normsoftmax`.
-        temperature: what the scores are divided by, in NormSoftmax at most. Default: √d_head, or 1
-            if α scales them. Geometric attention has none.
+        temperature: the divisor of the scores, in NormSoftmax at most. Default: √d_head, or 1
+            if α scales them. Geometric attention does without.
         position: `none`, `relative` or `gated`. With geometric attention `none`.
         sinkhorn: iterations of doubly-normalised attention (`normalisation.doubly_normalised`).
         key_dropout: chance that a unit of a key is dropped, in scores of contents and positions,
             but not in geometric attention's direction. The paper drops units of queries (NDR,
             section C.3), its program those of keys.
-        qkv_bias: whether queries and values have a bias. Keys have none, because it would add the
+        qkv_bias: whether queries and values have a bias. Keys do without, because it would add the
             same number to all scores of a query.
         output_bias: whether the output has a bias.
 
@@ -196,8 +196,8 @@ class Attention(nn.Module):
         """The scores before the temperature, `(rows, heads, queries, length)`.
 
         Args:
-            states: what the keys are made from, `(rows, length, d_model)`.
-            querying: what the queries are made from, `(rows, queries, d_model)`. Default: `states`.
+            states: the source of the keys, `(rows, length, d_model)`.
+            querying: the source of the queries, `(rows, queries, d_model)`. Default: `states`.
         """
         plain = self._heads(self.query(states if querying is None else querying))
         queries = plain if self.query_bias is None else plain + self.query_bias

@@ -30,7 +30,7 @@ class Dropout(nn.Module):
         self.p = p
 
     def forward(self, states: Tensor) -> Tensor:
-        """`states`; in training each unit is set to 0 or multiplied by 1 / (1 - p)."""
+        """`states`. In training each unit is set to 0 or multiplied by 1 / (1 - p)."""
         if not self.training or self.p == 0:
             return states
         if states.device.type != "cpu":

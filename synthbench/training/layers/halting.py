@@ -34,13 +34,13 @@ class Halting(nn.Module):
     """The halting unit (eq. 11) and the two ways to read out a column that has halted.
 
     The weight of the state after a step is computed from the state before it, as in the published
-    program; in the paper's eq. 11 it is computed from the state after it.
+    program. In the paper's eq. 11 it is computed from the state after it.
 
     - `graves`: the mean of the states, weighted by the halting probabilities, which sum to 1
       (eqs. 12-15).
     - `universal`: the running mixture o_t = p_t h_t + (1 - p_t) o_(t-1) of the Universal
       Transformer, which starts from the embedding. A column that has not halted by the last step
-      keeps its plain probability there and has no remainder.
+      keeps its plain probability there without a remainder.
 
     Args:
         d_model: size of a state.
@@ -48,7 +48,7 @@ class Halting(nn.Module):
         epsilon: a column halts when its probabilities sum to 1 - epsilon.
 
     Raises:
-        UsageError: there is no such form.
+        UsageError: an unknown form.
     """
 
     def __init__(self, d_model: int, form: str = "graves", epsilon: float = 0.01) -> None:
@@ -84,7 +84,7 @@ class Halting(nn.Module):
             Weights `(steps, rows, length)`, remainder and number of steps `(rows, length)`.
         """
         reached = probability.detach().cumsum(dim=0) >= 1 - self.epsilon
-        count = 1 + (~reached[:-1]).sum(dim=0)  # eq. 12; all columns halt at the last step
+        count = 1 + (~reached[:-1]).sum(dim=0)  # eq. 12. All columns halt at the last step
         step = torch.arange(1, len(probability) + 1, device=probability.device)[:, None, None]
         before = step < count
         remainder = 1 - (probability * before).sum(dim=0)  # eq. 14

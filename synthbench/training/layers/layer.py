@@ -23,7 +23,7 @@ class Layer(nn.Module):
     """One step of all columns: attention, feed-forward and, if wanted, the copy gate.
 
     With the gate, `h' = g * u + (1 - g) * h` (NDR, eqs. 1-4), where u has no residual connection of
-    its own; without it, the usual Transformer layer with normalisation after each part.
+    its own. Without it, the usual Transformer layer with normalisation after each part.
     `gate_drop` and dropout in the gate are in the published program, not in the paper.
 
     Args:
@@ -35,7 +35,7 @@ class Layer(nn.Module):
         copy_gate: whether each column may keep its state.
         gate_drop: chance that a column's gates are all 0 in training, so that it keeps its state.
         attention_norm: whether LayerNorm follows the attention.
-        feedforward_norm: what follows the feed-forward part: `layer` (LayerNorm), `tanh` (NDR,
+        feedforward_norm: the layer behind the feed-forward part: `layer` (LayerNorm), `tanh` (NDR,
             section C.3: with a gate but without geometric attention) or `none`.
     """
 

@@ -20,7 +20,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 class MLP(nn.Module):
     """y = V f(W x), or with `gated-gelu` V (gelu(W x) ⊙ W' x). Each map has a bias.
 
-    Source: Vaswani et al., NeurIPS 2017, section 3.3 (NDR, eq. 5); gated: Shazeer, GLU variants
+    Source: Vaswani et al., NeurIPS 2017, section 3.3 (NDR, eq. 5). Gated: Shazeer, GLU variants
     improve Transformer, 2020, section 2.
 
     Args:

@@ -25,7 +25,7 @@ from torch.nn import functional
 
 #: Whose spread NormSoftmax takes: the scores of each query, or of the whole map.
 SPREADS = ("query", "map")
-#: The smallest variance or sum of weights to divide by: equal scores have no variance.
+#: The smallest variance or sum of weights to divide by: equal scores have variance 0.
 _SMALLEST = 1e-12
 
 
@@ -132,7 +132,7 @@ class Nearest(NamedTuple):
 
     Attributes:
         order: the nearest column, the second nearest and so on, int64 `(length, length)`. A column
-            is nearest to itself; of two at the same distance, the right one comes first.
+            is nearest to itself. Between two at the same distance, the right one comes first.
         rank: the place of each column in that order, int64 `(length, length)`.
     """
 

@@ -1,7 +1,7 @@
 """The positions of columns in token models.
 
 - `sinusoidal`: added to the embeddings (Vaswani et al.);
-- `Relative`: scores by distance, as in Transformer-XL (NDR, eq. 17); with the gate, each column
+- `Relative`: scores by distance, as in Transformer-XL (NDR, eq. 17). With the gate, each column
   chooses between distance and absolute position (eq. 16);
 - `Direction`: a score for all columns on the left, and one for those on the right (NDR, eq. 9).
 """
@@ -20,7 +20,7 @@ def sinusoidal(positions: Tensor, d_model: int) -> Tensor:
     """Sines (even places) and cosines (odd places) of geometrically falling frequencies.
 
     Args:
-        positions: any numbers, also negative ones, `(n,)`.
+        positions: any numbers, also negative numbers, `(n,)`.
         d_model: size of an embedding.
 
     Returns:

@@ -37,7 +37,7 @@ class Model:
     Attributes:
         reference: its class, as `package.module:Class` or `path/to/file.py:Class`.
         kind: `backbone`, `mixer`, `whole`, or `foreign` for a whole model of tokens from elsewhere.
-        reads: what it reads: tokens, images, grids, vectors or points.
+        reads: its input: tokens, images, grids, vectors or points.
         switches: the options that make it this model.
     """
 
@@ -77,7 +77,7 @@ def _reasoner(**switches: Any) -> Model:
 
     Its program was not published. The paper takes its weight decay from Nanda et al. (2023); that
     it follows them further is our guess. Their model has weights of variance 1 / d_model, no
-    biases in the attention and no LayerNorm, and so does this one.
+    biases in the attention and no LayerNorm, and so does this model.
     NormSoftmax takes the spread of the whole map, as section 5.2 says. The published program, which
     is for images, takes that of each query.
     """

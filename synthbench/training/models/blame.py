@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-#: The most characters of an error's text, and of what a model gave.
+#: The most characters of an error's text, and of a model's output.
 _LONGEST = 200
 #: The most parts of a dict, list or tuple whose shapes are named.
 _MOST_PARTS = 4
@@ -20,12 +20,12 @@ _HERE = __file__.rpartition("synthbench")[0]
 
 
 def blamed(error: BaseException, what: str, file: str | None = None, otherwise: str = "") -> str:
-    """An error as one line: the place, what was going on, and the error's own text.
+    """An error as one line: the place, the activity, and the error's own text.
 
     Args:
         error: the error.
-        what: what was going on.
-        file: the user's file. Default: the last place outside this package and what is installed.
+        what: the activity.
+        file: the user's file. Default: the last place outside this package and installed packages.
         otherwise: the place if the error comes from no such file, as `line_of` gives it.
     """
     if isinstance(error, SyntaxError) and error.filename:

@@ -23,7 +23,7 @@ COLORS = 10
 
 
 class Counting(nn.Module):
-    """One encoder layer over the cells of a grid, which have no positions.
+    """One encoder layer over the cells of a grid, which lack positions.
 
     Without softmax the attention weights are the raw scores, so a cell's weighted sum grows with
     the number of cells like it. Softmax divides by that number (equations 1 and 2). As in the
@@ -76,7 +76,7 @@ class Counting(nn.Module):
 
         `inputs` are colours 0..9, int64 `(rows, cells)`, `lengths` the cells of each grid, int64
         `(rows,)`. Without them all grids are full. In the scores `(rows, cells, 10)` the count
-        stands in the dimension of the cell's colour. Records `attention` and `scores`, `hidden`
+        is in the dimension of the cell's colour. Records `attention` and `scores`, `hidden`
         after each of the two parts, and `norm_input` of each LayerNorm.
         """
         mask = None

@@ -123,7 +123,7 @@ class ForeignModel(nn.Module):
 
 
 def _takes_lengths(model: nn.Module) -> bool:
-    """True if a model reads lengths. If it takes anything, as compiled ones do, a part of it."""
+    """True if a model reads lengths. If it takes anything, as compiled models do, a part of it."""
     parts = model.modules() if takes_all(model.forward) else [model]
     return any("lengths" in parameters_of(one.forward) for one in parts)
 
@@ -197,16 +197,16 @@ def naming_theirs(model: nn.Module) -> Iterator[None]:
 def naming(
     what: str, otherwise: str = "", advice: str = "", always: bool = False
 ) -> Iterator[None]:
-    """Turn errors of code from elsewhere into one that names its line. Memory errors pass.
+    """Turn errors of the user's code into an error that names its line. Memory errors pass.
 
     Args:
-        what: what is going on.
-        otherwise: the line to name if the error comes from none of theirs.
+        what: the activity.
+        otherwise: the line to name if the error comes from elsewhere.
         advice: text for an error that comes from a library.
         always: add the advice to an error from the user's own code, too.
 
     Raises:
-        SynthbenchError: there was one.
+        SynthbenchError: the code raised an error.
     """
     try:
         yield
@@ -229,7 +229,7 @@ def check_output(
     """Check what a module gave.
 
     Raises:
-        SynthbenchError: it is no tensor of floats, or of another shape.
+        SynthbenchError: it is not a tensor of floats, or has another shape.
     """
     fits = isinstance(given, Tensor) and given.is_floating_point() and given.shape == expected
     if not fits:

@@ -16,13 +16,13 @@ class Output(NamedTuple):
 
 
 class Record(defaultdict[str, list[Tensor]]):
-    """Tensors that a model records while it computes: a list for each name, empty if it has none.
+    """Tensors that a model records while it computes: a list for each name, perhaps empty.
 
     A model records only if it is given a record, so ordinary training pays nothing. The lists have
     one entry for each layer or step:
 
     - `attention`: weights, `(rows, heads, queries, keys)`;
-    - `scores`: what the weights were normalised from, `(rows, heads, queries, keys)`;
+    - `scores`: the weights before normalisation, `(rows, heads, queries, keys)`;
     - `gate`: how far the copy gate is open, `(rows, length, d_model)`;
     - `hidden`: the states after the layer, `(rows, length, d_model)`;
     - `query`, `key`, `value`, `z`: the inputs of the attention's heads, and the values that they

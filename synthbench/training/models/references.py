@@ -25,7 +25,7 @@ def resolved(reference: str) -> str:
     """A reference whose file has its whole path, so that it means the same from everywhere.
 
     Raises:
-        UsageError: it has no class, or there is no such file.
+        UsageError: the class or the file does not exist.
     """
     source, _, name = reference.rpartition(":")
     if not source or not name.isidentifier():
@@ -49,7 +49,7 @@ def short_name(reference: str) -> str:
 
 
 def digest(reference: str) -> str | None:
-    """The SHA-256 of a reference's file, which tells whether it has changed; None for a module.
+    """The SHA-256 of a reference's file, which shows whether it has changed. None for a module.
 
     Raises:
         UsageError: the file cannot be read.
@@ -66,7 +66,7 @@ def _read(file: str) -> bytes:
 
 
 def load(reference: str) -> Callable[..., Any]:
-    """The class or function at a reference; of a file, as it is now.
+    """The class or function at a reference. Files are read as they are now.
 
     Raises:
         UsageError: no such file, module or class.

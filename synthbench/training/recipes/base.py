@@ -58,7 +58,7 @@ class Published:
     Attributes:
         value: the mean over its seeds.
         source: paper and table, or section.
-        deviation: its standard deviation, None if the paper gives none.
+        deviation: its standard deviation, None if the paper does not give it.
         runs: the number of runs, None if the paper does not say.
     """
 
@@ -166,7 +166,7 @@ class Recipe:
             options: values of the model's options.
 
         Raises:
-            UsageError: there is no field or schedule of this name.
+            UsageError: an unknown field or schedule.
             ParameterError: a value that cannot be read or is not allowed.
         """
         fields = {
@@ -237,7 +237,7 @@ class Study:
         task: name of the task.
         name: `main`, or what an ablation varies.
         profile: `paper`, `cpu` or `quick`.
-        title: what it shows, in a few words.
+        title: its subject, in a few words.
         recipes: the models, in the table's order.
         measures: the table's columns.
         variants: the task's variants that every model is trained on.
@@ -249,8 +249,8 @@ class Study:
         select: the split that the best checkpoint is chosen by; None: the last one counts. The
             last also counts if it has learned the training rows and the best has not.
         eval_splits: the splits that are measured during training.
-        eureka: the accuracy that marks a Eureka-moment; 0 for none.
-        departures: what differs from the paper besides parameters, rows and sizes, in words such
+        eureka: the accuracy that marks a Eureka-moment; 0 if there is no such moment.
+        departures: differences from the paper besides parameters, rows and sizes, in words such
             as `X (paper: Y)`.
     """
 
@@ -297,7 +297,7 @@ class Study:
         """The recipe of this name.
 
         Raises:
-            UsageError: there is no such recipe.
+            UsageError: an unknown recipe.
         """
         names = {recipe.name: recipe for recipe in self.recipes}
         if name not in names:

@@ -1,4 +1,4 @@
-"""The recipe of a model that has none: that of the study's baseline, its first model."""
+"""The recipe of a model without a recipe: that of the study's baseline, its first model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from synthbench.training.recipes.base import Recipe, Study
 
 
 def find_recipe(study: Study, model: str) -> Recipe:
-    """The study's recipe of this name or line; of another model, the baseline's.
+    """The study's recipe of this name or line. For other models, the baseline's.
 
     Args:
         study: the study.
@@ -56,7 +56,7 @@ def model_names(study: Study) -> list[str]:
 def own_recipes(
     study: Study, models: Sequence[str], layers: Sequence[str], options: Mapping[str, Any]
 ) -> list[Recipe]:
-    """The recipes of the models that are no line of a study, and of layers, with these options.
+    """The recipes of the models outside the lines of a study, and of layers, with these options.
 
     Raises:
         UsageError: an unknown model, two of one name, or options without such a model.
@@ -77,7 +77,7 @@ def baseline_of(study: Study) -> Recipe:
     """The study's first model that is trained.
 
     Raises:
-        UsageError: none is.
+        UsageError: all are unknown.
     """
     for recipe in study.recipes:
         if recipe.steps:

@@ -1,8 +1,8 @@
 """Recipes of Counting (Ouellette, Pfister, Jud, 2023), section IV: grid-count and identity.
 
 The paper names no optimiser. Here it is AdamW without weight decay, which is Adam. From the
-published program: fresh grids; all grids of a batch have one size, and each size is equally
-frequent; gradients clipped at norm 1; the number of coloured cells of a grid is limited by a draw
+published program: fresh grids, all grids of a batch have one size, and each size is equally
+frequent, gradients clipped at norm 1, the number of coloured cells of a grid is limited by a draw
 from 1 to 999. The program computes in float64, here it is float32.
 """
 
@@ -34,7 +34,7 @@ def count(name: str, *accuracies: float) -> Recipe:
     )
 
 
-#: What differs in both.
+#: Differences in both.
 _DEPARTURES = (
     "AdamW without weight decay (paper: no optimiser is named)",
     "float32 (program: float64)",

@@ -18,7 +18,7 @@ def _smaller(study: Study, *recipes: Recipe, **changes: Any) -> Study:
 
 
 def _changed(made: Recipe, recipe: str, options: str) -> Recipe:
-    """A recipe with other values. The options are its only ones."""
+    """A recipe with other values. Its options are replaced."""
     return dataclasses.replace(made, options={}).changed(settings(recipe), settings(options))
 
 
@@ -38,7 +38,7 @@ _DATA_ROUTER = (
 #: With PyTorch's initial weights the Transformer learns its training rows of ctl at this size.
 _UNGATED = "d_ff=256 num_heads=4 num_layers=6 dropout=0.0 begin_end=false init=default"
 
-#: What the published program has otherwise.
+#: Other values of the published program.
 _INITIAL = "Transformers without a copy gate have PyTorch's initial weights (program: its own)"
 _READOUT = "the Transformer is read from the last column (program: from the first)"
 #: What all of the paper's Transformers have otherwise.

@@ -147,7 +147,7 @@ RATES = {
 COLD: dict[str, Any] = {"options": {"temperature": 1 / 3}}
 HEAT: dict[str, Any] = {"heat": (1 / 3, 8.0, 0.5)}
 
-#: The models of table 4: name in `models.MODELS`, and what differs from the common recipe.
+#: The models of table 4: name in `models.MODELS`, and differences from the common recipe.
 VISION: dict[str, tuple[str, dict[str, Any]]] = {
     "resnet": ("resnet", {"log_gradients": False}),
     "vit-hottest": ("vit", {"options": {"temperature": 1 / 0.025}}),
@@ -161,7 +161,7 @@ VISION: dict[str, tuple[str, dict[str, Any]]] = {
     "vit-cold": ("vit", COLD),
     "vit-heat": ("vit", HEAT),
     "vit-normsoftmax-heat": ("vit-normsoftmax", HEAT),
-    # Table 5 prints 0/0 runs of this one.
+    # Table 5 prints 0/0 runs of this model.
     "vit-6-heads-4-layers": (
         "vit",
         {"options": {"num_heads": 6, "d_model": 384, "num_layers": 4, "d_ff": 768}},

@@ -1,6 +1,6 @@
 """Ablations of Eureka on composites: scale (table 3), a likelier target (A.8), temperatures (A.10).
 
-Recipes are those of `eureka` but for what is varied.
+Recipes are those of `eureka` but for the varied values.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Recipes of Grokking (Power et al., 2022): modular-arithmetic.
 
 The paper's figures 1 and 2 show accuracy by step, with and without weight decay. They are pictures,
-so no figures of the paper stand here. Sizes are those of the published program. It counts the end
+so it gives no figures. Sizes are those of the published program. It counts the end
 token as a part of the answer, which is always right. Here the answer alone is learned.
 
 At the profile `cpu` the Transformer has the same sizes with LayerNorm before each part, learned

@@ -1,9 +1,9 @@
 """Recipes of The Illusion of State (Merrill, Petty, Sabharwal, ICML 2024): state-tracking.
 
 Figure 3 shows how many layers a model needs to have 90% of the rows of one length right in every
-place. It is a picture, so no figures of the paper stand here. Sizes are those of the published
+place. It is a picture, so it gives no figures. Sizes are those of the published
 program, which trains on the rows of one length and on all pairs, for at most 500 epochs, and stops
-at 0.99 on validation. Here all epochs are run. Mamba and S4 have no counterpart of their own: the
+at 0.99 on validation. Here all epochs are run. Mamba and S4 lack counterparts of their own: the
 gated diagonal recurrence is the simplest of their family. The published Transformer has no
 positions, because its program takes the axis of rows for that of places; `main` has the positions
 that were meant, and the study `no-positions` has none.

@@ -1,6 +1,6 @@
 """Ablations of NDR (appendix A, tables 2, 4 to 6 and 10): layers, read-out, halting, steps, search.
 
-Recipes are those of `ndr` but for what is varied.
+Recipes are those of `ndr` but for the varied values.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A plain recipe for every task of texts that brings none. It is tuned for no task."""
+"""A plain recipe for every task of texts without recipes. It is tuned for no task."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Recipes of Zoology (Arora, Eyuboglu et al., ICLR 2024): multi-query associative recall.
 
-Figure 2 shows accuracy by width at three sizes. It is a picture, so no figures of the paper stand
+Figure 2 shows accuracy by width at three sizes. It is a picture, so figures of the paper are not
 here. Every model is trained at each size by itself. Sizes are those of the published program: two
 layers without MLP, learned positions for attention alone, and 64 epochs. It chooses the best of
 four learning rates, and when to stop, on the rows of test. Here the rate is chosen on validation,

@@ -74,7 +74,7 @@ def test_no_images_make_no_files():
 
 @pytest.mark.parametrize("shape", [(1, 300, 300), (1, 1, 21845), (1, 0, 5)])
 def test_an_image_that_fits_no_stored_block_is_refused(shape):
-    with pytest.raises(ValueError, match="allowed are 1 to 65535"):
+    with pytest.raises(ValueError, match="Allowed are 1 to 65535"):
         png.encode(np.zeros((*shape, 3), np.uint8))
 
 
