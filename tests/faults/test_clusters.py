@@ -106,7 +106,8 @@ def test_a_server_that_is_no_scheduler_is_refused(impatient, answer):
     expected = (
         "no scheduler responded within 1 seconds"
         if answer is None
-        else "the connection was closed|the server there is not a Dask scheduler|no scheduler responded|"
+        else "the connection was closed|the server there is not a Dask scheduler|"
+        "no scheduler responded|"
         "no connection within"  # on a busy machine, which has one second here
     )
     assert re.search(f"^No Dask scheduler at .*({expected})", text)

@@ -249,12 +249,12 @@ def test_a_description_that_ask_did_not_write_is_named(easy, tmp_path):
         there = json.loads((out / "ask.json").read_text("utf-8"))
         lacking = {name: value for name, value in there.items() if name != "seed"}
         for wrong, found in (
-            ({**there, "note": None}, r"found \['task', .*'prompt', 'note'\]"),
-            (lacking, r"found \['task', 'variant', 'parameters', "),
-            ([], r"found \[\]"),
+            ({**there, "note": None}, r"Found \['task', .*'prompt', 'note'\]"),
+            (lacking, r"Found \['task', 'variant', 'parameters', "),
+            ([], r"Found \[\]"),
         ):
             (out / "ask.json").write_text(json.dumps(wrong), "utf-8")
-            text = rf"ask.json is not what ask writes: expected an object with task, .*; {found}"
+            text = rf"ask.json is not what ask writes: expected an object with task, .*. {found}"
             with pytest.raises(DatasetError, match=text):
                 ask(easy, url, limit=3, out=out)
         (out / "ask.json").write_text(json.dumps(there), "utf-8")
