@@ -237,6 +237,13 @@ def test_augmented_rows_of_train_are_arrangements_of_fewer_puzzles(variant):
         Sudoku(variant, {"augmentations": -1})
 
 
+def test_few_candidates_may_give_empty_blocks():
+    for variant, augmentations in itertools.product(VARIANTS, (0, 3)):
+        for n, split in itertools.product((1, 2), ("train", "test")):
+            task, block, rows = drawn(variant, n, None, split, augmentations=augmentations)
+            assert len(rows) == len(task.problem(block)) <= n
+
+
 def test_4x4_augmentations_are_of_1000_classes():
     task = Sudoku("4x4", {"augmentations": 4})
     block = task.enumerate_rows(task.splits[0], 0)

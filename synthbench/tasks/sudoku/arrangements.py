@@ -37,14 +37,14 @@ def draw_arrangements(draws: Draws, n: int, shape: Shape) -> tuple[Ints, Digits]
         places[turned] = places[turned].transpose(0, 2, 1)
     digits = np.zeros((n, shape.size + 1), np.uint8)
     digits[:, 1:] = 1 + draws.permutations(n, shape.size)
-    return places.reshape(n, -1), digits
+    return places.reshape(n, shape.cells), digits
 
 
 def _lines(draws: Draws, n: int, groups: int, of_each: int) -> Ints:
     """Orders of rows or columns, `(n, groups * of_each)`."""
     outer = draws.permutations(n, groups)
     inner = draws.permutations(n * groups, of_each).reshape(n, groups, of_each)
-    return (outer[:, :, None] * of_each + inner).reshape(n, -1)
+    return (outer[:, :, None] * of_each + inner).reshape(n, groups * of_each)
 
 
 def arrange(grids: Digits, places: Ints, digits: Digits) -> Digits:

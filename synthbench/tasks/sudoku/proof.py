@@ -53,7 +53,7 @@ def _searched(clues: Ints, box: tuple[int, int]) -> tuple[Ints, Ints]:
         left, possible = _forced(left, box)
         open_cells = left.sum(axis=3)
         done = possible & (open_cells == 1).all(axis=(1, 2))
-        found[rows[done]] = 1 + left[done].argmax(axis=3).reshape(-1, size * size)
+        found[rows[done]] = 1 + left[done].argmax(axis=3).reshape(done.sum(), size * size)
         rows, left = rows[possible & ~done], left[possible & ~done]
         left, spent = _crossed_out(left, box)
         nodes[rows] += spent

@@ -183,7 +183,7 @@ class Sudoku(TextTask):
             puzzles, grids = (
                 arrange(one.repeat(of_each, axis=0), places, digits) for one in (puzzles, grids)
             )
-        return self._block(puzzles, grids, nodes.repeat(of_each))
+        return self._block(puzzles, grids, nodes.repeat(of_each)).take(slice(n))
 
     def _draw_solutions(self, draws: Draws, count: int, split: Split) -> Digits:
         """Full grids, of 9 x 9 cells only those that the split may have."""
