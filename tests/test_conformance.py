@@ -140,7 +140,7 @@ def test_wrong_names_and_seeds_are_refused_with_what_is_allowed(name):
         with pytest.raises(UsageError, match="allowed are whole numbers from 0"):
             make_task(name, seed=seed)  # type: ignore[arg-type]
     for key in task.parameters.to_dict():
-        with pytest.raises(UsageError, match=r"\?.*(allowed|expected)"):
+        with pytest.raises(UsageError, match=r"\?.*([aA]llowed|expected)"):
             make_task(name, **{key: "?"})
 
 
