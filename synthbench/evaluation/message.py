@@ -31,7 +31,7 @@ _FINAL = r"<\|begin\|>\s?assistant\s?<\|content\|>|\[begin final response\]"
 #: Names of tags around thoughts. An opening and a closing belong together if they share the stem.
 _STEMS = (
     r"think|thought|reason|reflect|scratch_?pad|analy[sz]|monologue|rationale|deliberat|brainstorm"
-    r"|ponder|inner|internal|critique|(?<![^\W_])(?:cot|plan(?:ning)?)(?![^\W_])"
+    r"|ponder|inner|internal|critique|(?<![^\W_])(?:cot|plan(?:ning)?|work(?:ing)?|steps?)(?![^\W_])"
 )
 #: Such a tag: `<think>`, `</seed:think>`, `[THINK]`, `◁think▷`, `<|begin_of_thought|>`.
 _TAG = (
@@ -41,10 +41,10 @@ _TAG = (
 _ENDS = re.compile(r"(?<![^\W_])(?:end|stop|close|suffix)(?![^\W_])|^.[|｜]?/")
 #: Special tokens, which end the turn outside of thoughts.
 _SPECIAL = (
-    r"[<\[](?:[|｜][^<>\n]{1,60}[|｜]>|/?s>|/?(?:\w{1,9}:)?(?:bos|eos|pad|eod|eot|eom|unk|sep|cls"
-    r"|endoftext|(?:start|end)_of_(?:turn|text|sentence|message|utterance)|_(?:user|bot|end)|role)>"
+    r"[<\[](?:[|｜][^<>\n]{1,60}[|｜]>|[/\\]?s>|/?(?:\w{1,9}:)?(?:bos|eos|pad|eod|eot|eom|unk|sep|cls"
+    r"|endoftext|(?:start|end)_of_(?:turn|text|sentence|message|utterance)|_(?:user|bot|end)|role|extra_id_\d+)(?:_token)?>"
     r"|\|?(?:turn|channel)\|?>|<?/?sys>>?|[be]~\["
-    r"|(?:/?inst|/?system_prompt|eos|bos|pad|sep|cls|end final response)\])"
+    r"|(?:/?inst|/?system_prompt|eos|bos|pad|sep|cls|/s|end final response)\])"
 )
 #: The model's role, behind a special token that begins its turn.
 _ROLE = re.compile(r"\s*(?:assistant|model|bot|gpt|final|response\b(?=<))\b[ \t]*:?")
@@ -67,17 +67,16 @@ _CUT = re.compile(r"<[|｜][\w▁|｜]{0,40}\Z")
 _WRAPPER = re.compile(r"(?i)</?(?:response|output|solution|final|conclusion|message|reply|result)>")
 #: Signs of thoughts, special tokens and wrappers: anything like a tag, and these words.
 _ANY = re.compile(
-    r"[<\[◁](?!/?answer>|\d)(?:[|｜]|/?s>|[^\s<>\[\],]{2,60}[>\]▷]|[\w:]{2,40}\s[^<>\[\]]{0,99}>"
+    r"[<\[◁](?!/?answer>|\d)(?:[|｜]|[/\\]?s[>\]]|[^\s<>\[\],]{2,60}[>\]▷]|[\w:]{2,40}\s[^<>\[\]]{0,99}>"
     r"|[be]~|(?:begin|end) final)"
 )
-_CUES = ("to=self", "thought process:", "reasoning steps:", "my response:", "thinking.", "antfinal")
 #: A line that begins another turn or question.
 _TURN = re.compile(
     r"\n[ \t>*_#]{0,9}(?:(?:next |new |another |second )?(?:user|human|question|q|problem"
     r"|instructions?|assistant|ai|system)\b[ \t]{0,2}(?:#?\d{1,4})?"
     r"|(?:next |new |another |second )(?:exercise|example|task|puzzle|test|expression|list|row)"
     r"|(?:exercise|example|task|puzzle|test|input|case)[ \t]{1,2}#?\d{1,4})"
-    r"[ \t]{0,2}[*_]{0,3}[ \t]{0,2}[:：]"
+    r"[ \t]{0,2}[*_]{0,3}[ \t]{0,2}(?:[:：]|(?<=\d)(?=\n))"
     r"|\n[ \t]{0,9}#{1,6}[ \t*]{0,9}(?:user|human|question|problem|instructions?|input|assistant"
     r"|system|example|exercise)\b[^\n]{0,30}(?=\n)"
 )
@@ -104,7 +103,8 @@ def read_message(text: str) -> list[str] | None:
         True
     """
     small = lowered(text)
-    has_words = small.startswith("analysis") or any(map(small.__contains__, _CUES))
+    has_words = "thinking." in small or "antfinal" in small or small.startswith("analysis")
+    has_words = has_words or "my thought" in small or "my re" in small or "to=self" in small
     is_tagged = small.count("<") > small.count("<answer>") + small.count("</answer>")
     if has_words or ((is_tagged or "[" in small or "◁" in small) and _ANY.search(small)):
         if (spans := _spans(small)) is None:
@@ -124,7 +124,7 @@ def _kind(event: re.Match[str]) -> tuple[str, str]:
         kind = group.rstrip("0123456789")
         return kind, group.removeprefix(kind)
     tag, stem = event[0], event["stem"]
-    is_text = tag[0] == "[" and (stem not in ("think", "thought") or " " in tag)
+    is_text = tag[0] == "[" and (stem not in ("think", "thought", "reason") or " " in tag)
     return "" if is_text or tag.endswith("/>") else "close" if _ENDS.search(tag) else "open", stem
 
 

@@ -29,9 +29,9 @@ _SIGNS = {
 }
 #: Commands that show what is in their braces.
 _SHOWN = re.compile(
-    r"(?:text|math)(?:bf|it|rm|tt|sf|normal|color|style)?|[mh]box|operatorname|(?:under|over)line|bm"
-    r"|boldsymbol|emph|bf(?:series)?|it|rm|f?box(?:ed)?|framebox|left|right|[bB]igg?[lr]?|displaystyle"
-    r"|ensuremath|[lL]arge|[hH]uge|color(?:box)?"
+    r"(?:text|math)(?:bf|it|rm|tt|sf|normal|color|style|ord|bin|punct)?|[mh]box|operatorname|(?:under|over)line|bm"
+    r"|boldsymbol|emph|bf(?:series)?|it|rm|f?box(?:ed)?|framebox|left|right|[bB]igg?[lr]?|strut"
+    r"|(?:display|script)style|ensuremath|[lL]arge|[hH]uge|color(?:box)?"
 )
 _COMMAND = re.compile(r"\\([a-zA-Z]+|.)\s?", re.DOTALL)
 #: A blank of TeX. Elsewhere the sign is around what is struck out.
@@ -42,7 +42,7 @@ def plain(text: str) -> str:
     """A text without TeX's markup, with ASCII digits, dashes, blanks and quotes."""
     if "{,}" in text or "\\" in text:
         text = text.replace(",\\!", ",").replace("{,}", ",")
-    if "\\" in text:
+    if "\\" in text or "^{" in text:
         text = _COMMAND.sub(_sign, _HIDDEN.sub("", text)).replace("{", "").replace("}", "")
     if "~" in text:
         text = _TIE.sub(" ", text)

@@ -34,7 +34,7 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _UNIT = re.compile(
-    r"\s?(?:%|‰|°|\^?(?:st|nd|rd|th)\b|[€£¥₹$])?"
+    r"\s?(?:\^?(?:%|‰|°|(?:st|nd|rd|th)\b)|[€£¥₹$])?"
     r"(?P<words>(?:\s?(?:\s[a-z]|[a-z]{2,})\b(?:[²³]|\^-?[1-4](?!\d))?[/.·*]?){0,6})",
     re.IGNORECASE,
 )
@@ -61,8 +61,11 @@ _CLAUSE = re.compile(
 #: A line without anything but markup.
 _MARKUP = re.compile(r"[\s*`$]*|\s*(?:\\[\[(\])]|```.*|-{3,}|\{)\s*")
 _BULLET = re.compile(
-    r"\A[ \t*_`$]*(?:[-*•>#]+|\(?\d{1,4}[.):]|\(\d{1,4}\)|(?:a|ans|answer|assistant)\s?:)\s+", re.I
+    r"\A[ \t*_`$]*(?:[-*•>#]+|(?:step\s)?\(?\d{1,4}[.):][*_]{0,3}|\(\d{1,4}\)|(?:a|ans|answer|assistant)\s?:)\s+",
+    re.I,
 )
+#: The number of a line, not a token.
+_NUMBERED = re.compile(r"[ \t*_]*\d{1,4}[):]\s")
 #: Single symbols that hyphens join.
 _HYPHENS = re.compile(r"\s*\w(?:-\w)+")
 #: A line between the rows of a grid or table, with corners.
@@ -115,7 +118,7 @@ def reader(
         case "text" | "checked":
             return _text if kind == "text" else _checked
     signs = dict.fromkeys(
-        (ord(sign) for sign in ",;|│┃║[](){}\"'`*$→<>&" if sign not in names), " "
+        (ord(sign) for sign in ",;|│┃║[](){}\"'`*$→<>&·" if sign not in names), " "
     )
     words = (label.split(separator) if separator else [*label]) if ignored else []
     unasked = {place for place, word in enumerate(words) if word == ignored}
@@ -245,7 +248,8 @@ def _tokens(
 ) -> list[str]:
     """The tokens of a line. None if it has anything else at a position that is asked."""
     length, unasked, ignored = label
-    for text in dict.fromkeys((line, _BULLET.sub("", line))):
+    texts = (line, _BULLET.sub("", line))
+    for text in dict.fromkeys(texts[::-1] if _NUMBERED.match(line) else texts):
         piece = re.sub(r"[-=]{1,9}>", " ", plain(text)).strip(" .!:\t")
         piece = piece if "=" in known else piece.rpartition("=")[2]
         if _HYPHENS.fullmatch(piece) and known.isdisjoint("-") and {*map(len, known)} == {1}:

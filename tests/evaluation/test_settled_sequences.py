@@ -149,6 +149,14 @@ def test_a_long_number_may_be_written_in_groups(written):
     assert llm.score(reversed_, {"text": "", "label": "2 0 1 0"}, "So:\n201.") == 0.0
 
 
+@pytest.mark.parametrize("form", ["{}", "Answer: {}", "\\boxed{{{}}}"])
+def test_hyphens_join_single_symbols_alone(form):
+    for dash in ("-", "\u2011", "\u2013"):
+        assert llm.score(*REVERSED, form.format(dash.join("110"))) == 1.0
+    assert llm.score(*STATES, form.format("213-312")) == 0.0
+    assert llm.score(*SUM, form.format("1-3-3")) == 0.0
+
+
 def test_functions_whose_answers_are_digits_are_those_that_say_so():
     for variant, function in FUNCTIONS.items():
         task = make_task("chomsky", variant)
@@ -170,6 +178,11 @@ def test_functions_whose_answers_are_digits_are_those_that_say_so():
         ("**Answer:**\n3\n13\n\nDone.", "3 13"),
         ("0 1 and 1 0", None),
         ("Answer: 1\n1", "1 1"),
+        ("Answer:\n1) 3\n2) 13", "3 13"),
+        ("Answer:\n**1.** 3\n**2.** 13", "3 13"),
+        ("Answer:\nStep 1: 3\nStep 2: 13", "3 13"),
+        ("Answer: 3 · 13 · 0", "3 13 0"),
+        ("Answer: 3-13", None),
     ],
 )
 def test_a_sequence_may_be_a_list_with_and_or_have_a_line_for_each_token(reply, found):
