@@ -61,7 +61,8 @@ _CLAUSE = re.compile(
 #: A line without anything but markup.
 _MARKUP = re.compile(r"[\s*`$]*|\s*(?:\\[\[(\])]|```.*|-{3,}|\{)\s*")
 _BULLET = re.compile(
-    r"\A[ \t*_`$]*(?:[-*•>#]+|(?:step\s)?\(?\d{1,4}[.):][*_]{0,3}|\(\d{1,4}\)|(?:a|ans|answer|assistant)\s?:)\s+",
+    r"\A[ \t*_`$]*(?:[-*•>#]+|(?:step\s)?\(?\d{1,4}[.):][*_]{0,3}|\(\d{1,4}\)"
+    r"|(?:a|ans|answer|assistant)\s?:)\s+",
     re.I,
 )
 #: The number of a line, not a token.
