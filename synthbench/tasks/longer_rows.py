@@ -8,6 +8,8 @@ from synthbench.tasks.base import Split, TextTask
 
 #: Test has rows of so many times the length of train.
 _TIMES = (2, 4)
+#: Tokens of a round of a stream, whose first row waits for the whole round.
+_ROUND_TOKENS = 1 << 20
 
 
 def longer(length: int, longest: int) -> tuple[int, ...]:
@@ -48,3 +50,7 @@ class LongerRows(TextTask):
     def group_rows(self) -> int:
         """Rows of a Parquet row group: fewer of long rows."""
         return self.group_blocks * self.block_rows
+
+    def stream_round_rows(self, split: Split) -> int:
+        """Rows of a round: fewer of long rows."""
+        return _ROUND_TOKENS // max(split.buckets)

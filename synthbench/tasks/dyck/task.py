@@ -35,8 +35,6 @@ from synthbench.tasks.longer_rows import LongerRows, longer
 LONGEST = 2048
 #: The fewest different rows of a bucket, so that no split runs out of rows.
 _FEWEST_ROWS = 1_000_000
-#: Tokens of a round of a stream, whose first row waits for the whole round.
-_ROUND_TOKENS = 1 << 20
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,10 +115,6 @@ class Dyck(LongerRows):
         label = sequence(tuple(CLOSE + kind for kind in self._kinds), ignored=NOTHING)
         sizes = {name: value("int16") for name in ("length", "depth")}
         return {"text": value("string"), "label": label, **sizes}
-
-    def stream_round_rows(self, split: Split) -> int:
-        """Rows of a round: fewer of long rows."""
-        return _ROUND_TOKENS // max(split.buckets)
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
         """Uniform words of `nested`; `shuffled` closes a uniform one of the open brackets."""

@@ -33,8 +33,6 @@ from synthbench.tasks.lists.solver import BEHIND, DELETE, END, UNION, list_funct
 from synthbench.tasks.longer_rows import LongerRows, longer
 
 LONGEST = 2048
-#: Tokens of a round of a stream, whose first row waits for the whole round.
-_ROUND_TOKENS = 1 << 20
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,10 +91,6 @@ class Lists(LongerRows):
         is_ended = self.variant in ("set", "union")
         label = sequence((*symbols, END), ignored=BEHIND) if is_ended else sequence(symbols)
         return {"text": value("string"), "label": label, "length": value("int16")}
-
-    def stream_round_rows(self, split: Split) -> int:
-        """Rows of a round: fewer of long rows."""
-        return _ROUND_TOKENS // max(split.buckets)
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
         """Uniform symbols. The place of `union` and the place of the deleted symbol are uniform."""
