@@ -2,9 +2,8 @@
 
 Every dataset is made `--repeat` times, and after each time the table of its largest split is
 written by pyarrow alone. Medians of these are the rows a second through to Parquet, for every
-split, and how many times as long as pyarrow alone the largest takes. Where the time goes (in one
-process, so that shares mean something) and the rows a second of `stream` and `tokens` are measured
-once.
+split, and how many times as long as pyarrow alone the largest takes. Measured once are the
+processor seconds of each stage in one process, and the rows a second of `stream` and `tokens`.
 
 `python -m benchmarks NAME --help` describes the others: `scaling`, `endurance`, `verify`, `peers`,
 `prompt_tokens`, `decontaminate`, `solutions`, `replies`, `rewards`, `sudoku`, and for the trainer
@@ -65,16 +64,16 @@ MORE = (
 
 
 class Clock:
-    """Seconds by stage."""
+    """Processor seconds by stage."""
 
     def __init__(self):
         self.seconds: dict[str, float] = {}
 
     def time(self, stage, function):
         """Run a function and add its time to a stage."""
-        started = time.perf_counter()
+        started = time.process_time()
         result = function()
-        elapsed = time.perf_counter() - started
+        elapsed = time.process_time() - started
         self.seconds[stage] = self.seconds.get(stage, 0.0) + elapsed
         return result
 
@@ -112,14 +111,14 @@ def _make(task, rows, clock, path):
 
 
 def bare(path, task):
-    """Rows and seconds of writing the largest split's table with pyarrow alone, same options."""
+    """Rows, seconds and processor seconds of writing the largest split with pyarrow alone."""
     name = max(task.splits, key=lambda split: split.rows).name
     files = sorted((path / "data" / task.variant).glob(f"{name}-*.parquet"))
     table = pa.concat_tables([pq.read_table(file) for file in files]).combine_chunks()
     table = table.cast(arrow_schema(columns_of(task)))
-    started = time.perf_counter()
+    started, at_work = time.perf_counter(), time.process_time()
     pq.write_table(table, path / "bare.parquet", compression="zstd", row_group_size=task.group_rows)
-    return table.num_rows, time.perf_counter() - started
+    return table.num_rows, time.perf_counter() - started, time.process_time() - at_work
 
 
 def streamed(function, task, workers, rounds=8):
@@ -194,7 +193,7 @@ def measure(task, chosen):
     largest = max(task.splits, key=lambda split: split.rows).name
     rows = {largest: chosen.rows} if chosen.rows else None
     with tempfile.TemporaryDirectory() as place:
-        wholes, alone = [], []
+        wholes, alone, at_work = [], [], []
         for number in range(chosen.repeat):
             path = Path(place) / str(number)
             outcome = run(
@@ -207,8 +206,9 @@ def measure(task, chosen):
                 )
             )
             wholes.append(outcome.seconds[task.variant])
-            count, taken = bare(path, task)
+            count, taken, busy = bare(path, task)
             alone.append(taken)
+            at_work.append(busy)
             shutil.rmtree(path)
         splits = outcome.manifest.variants[task.variant]
         seconds = {split: statistics.median(one[split] for one in wholes) for split in splits}
@@ -229,7 +229,11 @@ def measure(task, chosen):
         shares = ", ".join(
             f"{key} {value:.2f} s ({value / total:.0%})" for key, value in taken.items()
         )
-        print(f"{largest} in one process: {shares}; {count / total:,.0f} rows/s")
+        ratio = total / statistics.median(at_work)
+        print(
+            f"{largest} in one process, processor seconds: {shares}; {count / total:,.0f} rows/s, "
+            f"{ratio:.1f} times as long as pyarrow alone"
+        )
         print(f"stream: {streamed(stream, task, chosen.workers):,.0f} rows/s")
         if task.forms:
             print(f"tokens: {streamed(tokens, task, chosen.workers):,.0f} rows/s")
