@@ -1,41 +1,39 @@
 """README's picture: `python docs/readme_picture.py examples/pictures`.
 
-Parity of strings by six layers (state-tracking, group Z2), from the stored results of `reproduce`,
-once for a light page and once for a dark one.
+Sorting by the layers of the suite that have learned their training rows, from the stored results of
+`reproduce --suite layers`, once for a light page and once for a dark one.
 """
 
 from __future__ import annotations
 
 import math
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from results import read_comparisons
 from shapes import line
+from suite import baselines
 
-from synthbench.training.train_fit import NOT_FITTED, state_of
+from synthbench.training.suite.report import LEARNED
 
 _WIDTH, _HEIGHT = 640, 410
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 404, 50, 338
 #: Lengths, in symbols: the first and last that are drawn, and the longest of training.
-_FIRST, _TRAINED, _LAST = 8, 32, 256
+_FIRST, _TRAINED, _LAST = 5, 10, 40
+#: The setting that is drawn, and the lowest accuracy of the axis.
+_SETTING, _LOWEST = "bucket-sort", 0.28
 #: The least distance of two names, in pixels.
 _APART = 26
 _DASHED = "6 4"
-#: The studies that are drawn: one layer, trained on rows of up to 32 elements.
-_STUDIES = ("main", "eigenvalues")
 #: What is drawn, in the order of its colours. A layer with eigenvalues in (0, 1) has the colour of
 #: the same layer with eigenvalues in (-1, 1), and is dashed.
 _LAYERS = {
-    "lstm": ("LSTM", 0, ""),
+    "causal-transformer": ("attention", 3, ""),
     "deltanet-signed": ("DeltaNet (\u22121, 1)", 1, ""),
     "diagonal-signed": ("diagonal (\u22121, 1)", 2, ""),
-    "deltanet": ("DeltaNet (0, 1)", 1, _DASHED),
     "diagonal": ("diagonal (0, 1)", 2, _DASHED),
-    "attention-rotary": ("attention", 3, ""),
+    "gru": ("GRU", 0, ""),
 }
 
 
@@ -62,52 +60,45 @@ def across(length: float) -> float:
 
 
 def up(accuracy: float) -> float:
-    """The place of an accuracy; the axis begins a little below chance, one half."""
-    return _BOTTOM - (_BOTTOM - _TOP) * (accuracy - 0.48) / 0.52
+    """The place of an accuracy on its axis."""
+    return _BOTTOM - (_BOTTOM - _TOP) * (accuracy - _LOWEST) / (1 - _LOWEST)
 
 
 def layers() -> dict[str, Mapping[str, Any]]:
-    """The lines of the stored results that are drawn, by model."""
-    found = {
-        entry["model"]: entry
-        for one in read_comparisons()
-        if (one["task"], one["profile"]) == ("state-tracking", "cpu") and one["study"] in _STUDIES
-        for entry in one["models"]
-        if entry["variant"] == "Z2"
-    }
-    return {model: found[model] for model in _LAYERS}
+    """The lines that are drawn, by model: those of which each seed has learned its rows."""
+    (setting,) = (one for one in baselines()["settings"] if one["name"] == _SETTING)
+    found = {one["model"]: one for one in setting["models"] if one["state"] == LEARNED}
+    return {model: found[model] for model in _LAYERS if model in found}
 
 
 def curve(model: str, entry: Mapping[str, Any], scheme: Scheme) -> list[str]:
-    """The mean over seeds at each length, and each seed at the lengths that are measures."""
+    """The mean over seeds at each length, and each seed at the lengths of test."""
     _, number, dashes = _LAYERS[model]
     color = scheme.curves[number]
-    lengths = sorted((int(key), share) for key, share in entry["by_bucket"].items())
+    lengths = sorted((int(key), share) for key, share in entry["by_size"].items())
     points = " ".join(f"{across(n):.1f},{up(y):.1f}" for n, y in lengths if n >= _FIRST)
     parts = [
         f'<polyline points="{points}" fill="none" stroke="{color}" stroke-width="3" '
         f'stroke-dasharray="{dashes}" stroke-linejoin="round"/>'
     ]
-    for name, figure in entry["measures"].items():
-        if at := re.fullmatch(r"length (\d+)", name):
-            x = across(int(at[1]))
-            parts += [
-                f'<circle cx="{x:.1f}" cy="{up(value):.1f}" r="5" fill="{color}" '
-                f'fill-opacity="0.75"/>'
-                for value in figure["values"]
-            ]
+    for run in entry["runs"]:
+        parts += [
+            f'<circle cx="{across(int(size)):.1f}" cy="{up(share):.1f}" r="5" fill="{color}" '
+            f'fill-opacity="0.75"/>'
+            for size, share in run["by_size"].items()
+            if int(size) > _TRAINED
+        ]
     return parts
 
 
 def names(entries: Mapping[str, Mapping[str, Any]], scheme: Scheme) -> list[str]:
     """The name of each layer beside the end of its curve, no two closer than a line of text."""
-    ends = {model: up(entry["by_bucket"][str(_LAST)]) for model, entry in entries.items()}
+    ends = {model: up(entry["by_size"][str(_LAST)]) for model, entry in entries.items()}
     parts = []
     for (model, end), y in zip(
         sorted(ends.items(), key=lambda one: one[1]), spread(sorted(ends.values())), strict=True
     ):
         words, number, dashes = _LAYERS[model]
-        words += "*" if state_of(entries[model]["runs"]) == NOT_FITTED else ""
         color = scheme.curves[number]
         parts.append(
             f'<polyline points="{_RIGHT + 8},{end:.1f} {_RIGHT + 22},{y:.1f} {_RIGHT + 40},{y:.1f}"'
@@ -158,13 +149,13 @@ def axes(scheme: Scheme) -> list[str]:
     for share in (0.5, 0.75, 1):
         parts.append(line(_LEFT, up(share), _RIGHT, up(share), "grid"))
         parts.append(_words(_LEFT - 10, up(share), f"{share:g}", scheme.words, anchor="end"))
-    for length in (8, 16, 32, 64, 128, 256):
+    for length in (5, 10, 15, 20, 30, 40):
         parts.append(_words(across(length), _BOTTOM + 22, f"{length}", scheme.words))
     middle = (_LEFT + across(_TRAINED)) / 2
-    parts.append(_words(middle, up(0.53), "training", scheme.words))
+    parts.append(_words(middle, up(_LOWEST + 0.05), "training", scheme.words))
     below = (_LEFT + _RIGHT) / 2
     parts.append(_words(below, _BOTTOM + 54, "length of the string", scheme.words))
-    title = "Parity of a string: share of right answers at each symbol"
+    title = "Sorting digits from 0 to 4: share of right positions"
     parts.append(_words(8, 20, title, scheme.words, anchor="start", weight=600))
     return parts
 
@@ -176,9 +167,6 @@ def drawn(scheme: Scheme) -> str:
     for model in reversed(entries):
         parts += curve(model, entries[model], scheme)
     parts += names(entries, scheme)
-    if any(state_of(entry["runs"]) == NOT_FITTED for entry in entries.values()):
-        note = "* not learned in training"
-        parts.append(_words(_WIDTH - 4, _BOTTOM + 54, note, scheme.words, anchor="end"))
     style = (
         "text{font-size:19px;font-family:system-ui,-apple-system,'Segoe UI',Helvetica,sans-serif;"
         f"dominant-baseline:central}}.grid{{stroke:{scheme.faint}}}"

@@ -38,8 +38,7 @@ class SuiteSetting:
     Attributes:
         name: its name in tables and files.
         study: the study, with one recipe for each baseline and rate.
-        validation: the measure by which the rate is chosen. None where the task lacks such rows,
-            so that the first rate counts.
+        validation: the measure by which the rate is chosen.
         passed: the meaning of a high figure on longer rows.
         failed: the meaning of a low figure there, of a layer that has learned its rows.
         quick: whether it is part of the profile `quick`.
@@ -47,7 +46,7 @@ class SuiteSetting:
 
     name: str
     study: Study
-    validation: Measure | None
+    validation: Measure
     passed: str
     failed: str
     quick: bool = False
@@ -67,11 +66,8 @@ def _setting(
     passed: str,
     failed: str,
     steps: int,
-    validation: str | None = "validation",
-    metric: str = "position_accuracy",
-    rates: tuple[float, ...] = RATES,
+    validation: str = "validation",
     quick: bool = False,
-    recipe: Mapping[str, Any] | None = None,
     **study: Any,
 ) -> SuiteSetting:
     chosen: dict[str, Any] = {
@@ -82,21 +78,18 @@ def _setting(
         "cooldown": 100,
         "validate_every": max(1, steps // 10),
         "start": True,
-        **(recipe or {}),
     }
     recipes = tuple(
         at_rate(Recipe("", model, steps=steps, options=options, **chosen), model, rate)
         for model, options in BASELINES.items()
-        for rate in rates
+        for rate in RATES
     )
-    chosen_by = validation and Measure("validation", validation, metric, headline="in")
-    measures = (
-        *([chosen_by] if chosen_by else []),
-        Measure("beyond", "test", metric, headline="out"),
-    )
+    metric = "position_accuracy"
+    chosen_by = Measure("validation", validation, metric, headline="in")
+    measures = (chosen_by, Measure("beyond", "test", metric, headline="out"))
     fields = {"stream": True, "seeds": 1, "variants": (variant,), "name": f"layers-{name}", **study}
     return SuiteSetting(
-        name, Study(task, "cpu", title, recipes, measures, **fields), chosen_by or None,
+        name, Study(task, "cpu", title, recipes, measures, **fields), chosen_by,
         passed, failed, quick,
     )  # fmt: skip
 
@@ -135,47 +128,17 @@ SETTINGS = (
         rows={"iid": 500, "validation": 500, "test": 1_000},
     ),
     _setting(
-        "cycle",
-        "chomsky",
-        "cycle-navigation",
-        "Place on a cycle of five, trained on walks of 1 to 16 steps, tested on up to 64",
-        passed="counts modulo 5",
-        failed="counts no further than in training",
-        steps=1_500,
-        validation="iid",
-        parameters={"train_lengths": tuple(range(1, 17)), "test_lengths": (24, 32, 48, 64)},
-        rows={"iid": 500, "test": 1_000},
-    ),
-    _setting(
         "bucket-sort",
         "chomsky",
         "bucket-sort",
         "Sorting digits from 0 to 4, trained on 1 to 10, tested on up to 40",
         passed="counts each symbol, to numbers that training did not have",
-        failed="fills in the usual shares of the symbols",
+        failed="fills in the usual shares of the symbols (a rule that scores 0.72)",
         steps=1_500,
         validation="iid",
         quick=True,
         parameters={"train_lengths": tuple(range(1, 11)), "test_lengths": (15, 20, 30, 40)},
         rows={"iid": 500, "test": 1_000},
-    ),
-    _setting(
-        "recall-4",
-        "mqar",
-        "default",
-        "Recall of 4 pairs in 16 positions, tested on up to 8 pairs in 32",
-        passed="finds by content",
-        failed="its state does not hold more pairs than in training",
-        steps=1_500,
-        quick=True,
-        parameters={
-            "vocabulary": 32,
-            "length": 16,
-            "pairs": 4,
-            "test_lengths": (32,),
-            "test_pairs": (4, 8),
-        },
-        rows={"iid": 500, "validation": 500, "test": 1_000},
     ),
     _setting(
         "selective-copying",
@@ -185,6 +148,7 @@ SETTINGS = (
         passed="stores by content, whatever the gaps",
         failed="knows the gaps of the trained length",
         steps=1_500,
+        quick=True,
         parameters={"symbols": 8, "length": 16, "copied": 4},
         rows={"iid": 500, "validation": 500, "test": 1_000},
     ),
@@ -198,26 +162,6 @@ SETTINGS = (
         steps=1_500,
         parameters={"symbols": 8, "length": 16, "copied": 1},
         rows={"iid": 500, "validation": 500, "test": 1_000},
-    ),
-    _setting(
-        "modular-addition",
-        "modular-arithmetic",
-        "add",
-        "Addition modulo 97 from half of all equations, tested on the others",
-        passed="has the rule",
-        failed="has the pairs by heart",
-        steps=1_500,
-        validation=None,
-        metric="accuracy",
-        rates=RATES[:1],
-        stream=False,
-        recipe={
-            "batch_size": 256,
-            "weight_decay": 1.0,
-            "beta2": 0.98,
-            "cooldown": 0,
-            "warmup": 100,
-        },
     ),
 )
 #: The suites by name.

@@ -114,8 +114,6 @@ def _lines(
     chosen = [one for one in base.recipes if not (models or own) or one in wanted] + own
     usual = dict.fromkeys(recipe.learning_rate for recipe in setting.study.recipes)
     tried = tuple(rates or usual)
-    # Without rows to choose by, the first rate counts.
-    tried = tried if setting.validation else tried[:1]
     lines = []
     for one in chosen:
         if width != WIDTH and (one not in own or one.model.startswith(LAYER)):

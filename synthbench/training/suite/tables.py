@@ -39,7 +39,7 @@ def cell(line: Json | None, setting: Json) -> str:
     if line is None:
         return ""
     if line["state"] == UNFINISHED:
-        return "unfinished"
+        return f"unfinished, seeds so far: {line['seeds']}"
     if line["state"] != LEARNED:
         some = f", {line['learned']} of {line['seeds']}" if line["learned"] else ""
         return f"not learned in {setting['steps']:,} steps{some}"
