@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from shapes import line
 from suite import baselines
 
+from synthbench.training.recipes.layers import SEEDS
 from synthbench.training.suite.report import LEARNED
 
 _WIDTH, _HEIGHT = 640, 410
@@ -67,7 +68,11 @@ def up(accuracy: float) -> float:
 def layers() -> dict[str, Mapping[str, Any]]:
     """The lines that are drawn, by model: those of which each seed has learned its rows."""
     (setting,) = (one for one in baselines()["settings"] if one["name"] == _SETTING)
-    found = {one["model"]: one for one in setting["models"] if one["state"] == LEARNED}
+    found = {
+        one["model"]: one
+        for one in setting["models"]
+        if one["state"] == LEARNED and one["seeds"] == SEEDS
+    }
     return {model: found[model] for model in _LAYERS if model in found}
 
 

@@ -198,7 +198,7 @@ def test_the_table_of_the_suite_has_figures_of_layers_that_learned_their_rows_al
     report = {"settings": [{**about, "models": [learned, failed]}], "width": 64}
     table = module.table(report)
     assert 'style="--share: 0.500"' in table
-    assert ">0.50 (0.25 to 0.75)</td>" in table
+    assert ">0.50 (0.25 to 0.75, 2 seeds)</td>" in table
     assert '<td class="unlearned">not learned in 10 steps, 2 of 3</td>' in table
     drawn = module.figure(report)
     assert drawn.startswith('<div class="suite"><svg')

@@ -139,11 +139,11 @@ def test_tables_name_why_there_is_no_figure_and_escape_latex():
     learned = line_of("a_b", [row(0, 1, 0.25), row(1, 1, 0.75)], seeds=2, tried=1)
     failed = line_of("c", [row(0, 1, 0.25, fitted=False), row(1, 1, 0.75)], seeds=2, tried=1)
     text = latex(report(learned, failed))
-    assert r"S\_3 & 0.50 (0.25 to 0.75) & " in text
+    assert r"S\_3 & 0.50 (0.25 to 0.75, 2 seeds) & " in text
     assert r"\textcolor{gray}{not learned in 1,000 steps, 1 of 2}" in text
     better = {**learned, "mean": 0.625}
     assert comparison_rows(report(learned, failed), report(better, width=32)) == [
-        ["S_3", "a_b", "0.50 (0.25 to 0.75)", "0.62 (0.25 to 0.75)", "+0.12"],
+        ["S_3", "a_b", "0.50 (0.25 to 0.75, 2 seeds)", "0.62 (0.25 to 0.75, 2 seeds)", "+0.12"],
         ["S_3", "c", "not learned in 1,000 steps, 1 of 2", "", ""],
     ]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from synthbench.training.suite.report import LEARNED
+from synthbench.training.suite.report import LEARNED, NOT_LEARNED
 from synthbench.training.suite.tables import model_names, name_of
 
 Json = Mapping[str, Any]
@@ -64,7 +64,7 @@ def _draw_setting(axes: Any, setting: Json, names: list[str]) -> None:
             label=name if learned else None,
             markersize=4,
         )
-        if line is not None and not learned:
+        if line is not None and line["state"] == NOT_LEARNED:
             absent.append(name)
     by_step = any(line["runs"] and not line["runs"][0]["by_size"] for line in lines.values())
     axes.set_title(setting["name"], fontsize=9)

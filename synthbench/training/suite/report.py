@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from synthbench.training.recipes.layers import RATES, SEEDS, SuiteSetting
+from synthbench.training.recipes.layers import RATES, SuiteSetting
 from synthbench.training.runs import Run, run_of
 
 #: States of a line.
@@ -158,7 +158,7 @@ def stored_lines(runs: Iterable[Run], setting: SuiteSetting) -> list[dict[str, A
     for model in dict.fromkeys(recipe.model for recipe in study.recipes):
         if rows := found.get(model):
             ordered = [row for _, row in sorted(rows, key=lambda one: (one[0], one[1]["seed"]))]
-            lines.append(line_of(model, ordered, SEEDS, tried=1, stored=True))
+            lines.append(line_of(model, ordered, seeds=1, tried=1, stored=True))
     return lines
 
 

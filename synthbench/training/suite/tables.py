@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from synthbench.text.tables import Table, captioned
+from synthbench.training.recipes.layers import SEEDS
 from synthbench.training.stored import MARK
 from synthbench.training.suite.report import LEARNED, UNFINISHED
 
 Json = Mapping[str, Any]
 #: How to read the table.
 NOTES = (
-    "Figures: the share of right positions on longer rows, mean over seeds (lowest to highest). Of "
-    "modular-addition the share of held-out equations.",
+    "Figures: the share of right positions on longer rows, mean over seeds (lowest to highest).",
     "A layer counts in a setting if every seed learned 99% of its training rows.",
     "Each layer has the best of its learning rates on validation rows.",
 )
@@ -44,7 +44,10 @@ def cell(line: Json | None, setting: Json) -> str:
         some = f", {line['learned']} of {line['seeds']}" if line["learned"] else ""
         return f"not learned in {setting['steps']:,} steps{some}"
     low, high = (f"{line[name]:.2f}" for name in ("low", "high"))
-    return f"{line['mean']:.2f}" + (f" ({low} to {high})" if low != high else "")
+    notes = [f"{low} to {high}"] * (low != high)
+    if line["seeds"] < SEEDS:
+        notes.append("one seed" if line["seeds"] == 1 else f"{line['seeds']} seeds")
+    return f"{line['mean']:.2f}" + (f" ({', '.join(notes)})" if notes else "")
 
 
 def model_names(report: Json) -> list[str]:
