@@ -84,7 +84,8 @@ def _replay_delete(words: Sequence[str], steps: Iterator[str]) -> list[str]:
     for step in steps:
         sentence = _BEFORE if step.startswith("Before") and not behind else _BEHIND
         named, said = sentence.read(step)
-        expect(step, (named, place))
+        again = before if sentence is _BEFORE else behind
+        expect(step, (named, place), (bool(again), False))
         if sentence is _BEFORE:
             before = said.split()
         else:
