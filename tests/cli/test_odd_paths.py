@@ -101,7 +101,7 @@ def test_every_command_works_on_a_path_of_any_bytes(kind, good, tmp_path):
     ended = [line.removeprefix("status ") for line in printed if line.startswith("status ")]
     assert ended == [f"0 of {line.split()[0]}" for line in lines], "\n".join(printed)
     assert sum("matches its manifest" in line for line in printed) == 2
-    scores = ["test", "50", "1.0000", "0.9287", "to", "1.0000"]
+    scores = ["test", "50", "1.0000", "0.9287", "to", "1.0000", "1.0000"]
     assert [line.split() for line in printed].count(scores) == 2
     made = ["audited", "copy", "made", "run", "sources", "whole", *FORMATS]
     assert {os.fsencode(path.name) for path in tmp_path.iterdir()} == {
