@@ -3,7 +3,7 @@
     pip install flash-linear-attention
     synthbench reproduce --suite layers --device cuda --layer examples/fla_layers.py:DeltaNet
 
-Any name in `fla.layers` may stand behind the colon, and `--layer` may be repeated.
+Printed, when it is run: the names that may follow the colon.
 """
 
 import inspect
@@ -15,19 +15,12 @@ from torch import nn
 HEADS = 4
 
 
-class Causal(nn.Module):
-    """A layer of fla: states (rows, width, hidden_size) to the same, without its cache."""
+class States(nn.Module):
+    """A layer of fla from states (rows, width, hidden_size) to states, without its cache."""
 
     def __init__(self, kind, width):
         super().__init__()
-        sizes = {
-            "hidden_size": width,
-            "num_heads": HEADS,
-            "num_kv_heads": HEADS,
-            "head_dim": width // HEADS,
-            "expand_k": 1.0,
-            "expand_v": 1.0,
-        }
+        sizes = {"hidden_size": width, "num_heads": HEADS, "head_dim": width // HEADS}
         known = inspect.signature(kind).parameters
         self.layer = kind(**{name: size for name, size in sizes.items() if name in known})
 
@@ -36,4 +29,8 @@ class Causal(nn.Module):
 
 
 def __getattr__(name):
-    return partial(Causal, getattr(fla.layers, name))
+    return partial(States, getattr(fla.layers, name))
+
+
+if __name__ == "__main__":
+    print(", ".join(fla.layers.__all__))

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 #: Arguments with which an example trains for fewer steps than by default.
 ARGUMENTS = {"train_decoder": ("5",)}
-NEEDED = ("torch", "datasets", "transformers", "matplotlib", "jax")
+NEEDED = ("fla", "torch", "datasets", "transformers", "matplotlib", "jax")
 
 
 def test_examples_are_few_and_short_and_say_what_they_print():
