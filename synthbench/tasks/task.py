@@ -293,8 +293,6 @@ class Task(Judged, abc.ABC):
         columns = self.rendered(block).items()
         return {name: numpy_array(column) for name, column in columns}
 
-    # Scoring, beside the methods of `Judged`.
-
     @property
     def warnings(self) -> tuple[str, ...]:
         """Weaknesses of rows with these parameters, as sentences for `generate` and `audit`."""

@@ -72,7 +72,7 @@ def test_a_few_prompts_are_rows_of_the_dataset_and_the_first_ones_of_more(name):
 
 @pytest.mark.parametrize("options", [{"preset": "small"}, {"rows": ROWS}])
 def test_what_a_directory_has_settled_is_refused_beside_it(options, tiny):
-    with pytest.raises(UsageError, match=r"is a dataset directory and has its own sizes; leave"):
+    with pytest.raises(UsageError, match=r"is a dataset directory and has its own sizes. Leave"):
         llm.prompts(tiny("parity"), **options)
 
 
