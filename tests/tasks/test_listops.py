@@ -243,8 +243,9 @@ def test_with_all_operators_no_label_is_too_rare(parameters):
         ({"p_op": 0}, "p_op=0.0 never nests operations, but test_depths asks for 8"),
         ({"max_args": 1}, "max_args=1: allowed are 2 to 10"),
         ({"max_args": 11}, "max_args=11: allowed are 2 to 10"),
-        ({"max_length": 0}, "max_length=0: allowed are 1 to 1000"),
-        ({"max_length": 1001}, "max_length=1001: allowed are 1 to 1000"),
+        ({"max_length": 0}, "max_length=0: allowed are 1 to 2000"),
+        ({"max_length": 2001}, "max_length=2001: allowed are 1 to 2000"),
+        ({"min_length": 51}, "min_length=51: allowed are 1 to max_length=50"),
         (
             {"max_length": 3, "train_depths": "1", "validation_depths": "1", "test_depths": "7"},
             "max_length=3: too short for test_depths up to 7; the shortest expression of depth 7 "

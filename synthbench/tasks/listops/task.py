@@ -23,6 +23,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Split, parameter
 from synthbench.tasks.listops.distribution import OPERATORS, ListOpsDistribution
@@ -32,9 +33,11 @@ from synthbench.tasks.trees.distribution import DEPTH_BITS
 from synthbench.tasks.trees.expression import Expression
 from synthbench.tasks.trees.grammar import Grammar
 from synthbench.tasks.trees.sampling import grow
-from synthbench.tasks.trees.task import DIGITS, ExpressionParameters, ExpressionTask
+from synthbench.tasks.trees.task import DIGITS, LONGEST, ExpressionParameters, ExpressionTask
 
 TOKENS = (*DIGITS, "]", *(f"[{name}" for name in OPERATORS))
+#: Rows that may be longer are drawn in smaller blocks.
+_LONG = 1000
 #: The id of each token; 0 is padding.
 IDS = {token: number for number, token in enumerate(TOKENS, start=1)}
 
@@ -52,12 +55,21 @@ class ListOpsParameters(ExpressionParameters):
     max_args: int = parameter(
         5, "largest number of arguments of an operator. The smallest is 2", least=2, most=10
     )
+    min_length: int = parameter(1, "least tokens of a row", least=1, most=LONGEST)
     ties: str = parameter(
         "strict",
         "of arguments with the same value keep those that make the tree shallowest (strict), "
         "or the first in order, as published (first)",
         choices=("strict", "first"),
     )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.min_length > self.max_length:
+            raise ParameterError(
+                f"Parameter min_length={self.min_length}: allowed are 1 to "
+                f"max_length={self.max_length}."
+            )
 
 
 class ListOps(ExpressionTask):
@@ -91,6 +103,15 @@ class ListOps(ExpressionTask):
             "test_depths": (10, 12),
             "max_length": 120,
         },
+        "long": {  # the sizes of Long Range Arena
+            "p_op": 0.25,
+            "max_args": 10,
+            "min_length": 500,
+            "max_length": 2000,
+            "train_depths": tuple(range(1, 11)),
+            "validation_depths": tuple(range(1, 11)),
+            "test_depths": tuple(range(1, 11)),
+        },
     }
     labels = DIGITS
     ordinary_bits, ordinary_tokens = 0.0, 3
@@ -105,6 +126,15 @@ class ListOps(ExpressionTask):
 
     def apply(self, operator: str, values: list[int]) -> int:
         return apply(operator, values)
+
+    @property
+    def block_rows(self) -> int:
+        """Candidates of a block: fewer if rows may be longer than a thousand tokens."""
+        return 16_384 if self.parameters.max_length <= _LONG else 1_024
+
+    def stream_round_rows(self, split: Split) -> int:
+        """Rows of a round: fewer if rows may be longer than a thousand tokens."""
+        return self.round_rows if self.parameters.max_length <= _LONG else 2_048
 
     @property
     def _strict(self) -> bool:
@@ -136,6 +166,7 @@ class ListOps(ExpressionTask):
         problems = self.problems(forest)
         # The sampler would drop the other trees anyway, but writing them takes time.
         wanted = are_held_out(problems) == split.evaluation
+        wanted &= forest.lengths()[0] >= self.parameters.min_length
         forest, keys, problems = forest.take(wanted), keys[wanted], problems[wanted]
         lengths = forest.lengths()
         return Block(
@@ -158,7 +189,7 @@ class ListOps(ExpressionTask):
         return (self.parameters.operators[operator], label) not in (("MIN", 9), ("MAX", 0))
 
     def capacity(self, split: Split, bucket: int) -> int | None:
-        if self.parameters.balance == "label":
+        if self.parameters.balance == "label" or self.parameters.min_length > 1:
             return None
         grammar = self.grammar(split)
         # Only what SM computes depends on a tree's shape alone, so that it can be counted.

@@ -32,7 +32,7 @@ from synthbench.tasks.trees.problems import brackets, problem_keys, token_codes
 
 DIGITS = tuple("0123456789")
 #: The deepest trees and the longest rows that can be asked for.
-DEEPEST, _LONGEST = 40, 1000
+DEEPEST, LONGEST = 40, 2000
 #: What is in place of brackets around something else than an expression. No task has such a token.
 _NO_EXPRESSION = "?"
 
@@ -52,7 +52,7 @@ class ExpressionParameters(Parameters):
     nesting: ClassVar[str]
 
     p_op: float = parameter(0.3, "chance that an argument is an operator")
-    max_length: int = parameter(50, "most tokens of a row", least=1, most=_LONGEST)
+    max_length: int = parameter(50, "most tokens of a row", least=1, most=LONGEST)
     operators: tuple[str, ...] = parameter((), "operators that are drawn")
     train_depths: tuple[int, ...] = parameter(
         (1, 2, 3, 4, 5), "buckets of train and iid", least=1, most=DEEPEST
@@ -278,7 +278,7 @@ class ExpressionTask(TextTask):
                     unclosed[-1][1].append(_NO_EXPRESSION)
                 else:
                     unclosed[-1][1].append(DIGITS[0])
-                    if place + 1 - first <= _LONGEST:
+                    if place + 1 - first <= LONGEST:
                         unclosed[-1][2].append((first, place + 1))
         for _, _, spans in unclosed:
             yield from spans
