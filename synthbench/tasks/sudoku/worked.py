@@ -23,7 +23,11 @@ Place = tuple[int, int]
 
 
 def write_steps(task: Sudoku, question: str) -> Iterator[str]:
-    """All forced digits, and between them the first guess that is refuted."""
+    """All forced digits, and between them the first guess that is refuted.
+
+    Raises:
+        ValueError: the text is not a puzzle with one solution.
+    """
     cells = SHAPES[task.variant].cells
     cover = solver.cover_of(solver.read(question, cells))
     while cover:
