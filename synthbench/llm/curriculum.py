@@ -88,7 +88,9 @@ class Curriculum:
             levels = {level: _at(chosen, level) for level in levels}
         if not levels:
             names = " and ".join(repr(one.name) for one in chosen.parts)
-            raise UsageError(f"A curriculum needs levels, but {names} lacks them. Give levels=.")
+            raise UsageError(
+                f"A curriculum needs levels, which are missing for {names}. Give levels=."
+            )
         check_whole_number("Window", window, least=1)
         upper, lower = real_number(up), real_number(down)
         if upper is None or lower is None or not lower < upper:

@@ -96,7 +96,7 @@ def test_levels_may_be_chosen_or_made():
     [
         (lambda: llm.Curriculum("lisops"), "Did you mean 'listops'"),
         (lambda: llm.Curriculum("parity", levels=["esay"]), "Did you mean 'easy'"),
-        (lambda: llm.Curriculum("composites"), "has none"),
+        (lambda: llm.Curriculum("composites"), "missing for 'composites'"),
         (
             lambda: llm.Curriculum("composites", levels={"all": make_task("composites")}),
             "needs rows of text",
@@ -150,5 +150,5 @@ def test_several_tasks_take_turns_at_every_level():
     assert list(itertools.islice(again, 4)) == list(itertools.islice(curriculum, 4))
     own = llm.Curriculum("listops", levels={"one": synthbench.task("parity"), "both": mixture})
     assert "task" not in next(iter(own))
-    with pytest.raises(UsageError, match="'parity' and 'composites' has none"):
+    with pytest.raises(UsageError, match="missing for 'parity' and 'composites'"):
         llm.Curriculum(["parity", "composites"])
