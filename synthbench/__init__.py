@@ -7,7 +7,7 @@
     >>> synthbench.evaluate("ctl", predictions, split="test").accuracy
     1.0
 
-Importing this package is light: what a name needs is loaded when it is first used.
+Importing this package is light: the modules of a name are loaded at its first use.
 """
 
 import importlib as _importlib

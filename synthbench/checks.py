@@ -130,7 +130,7 @@ def claim_output(path: Path, mark: str | None = None, ours: Collection[str] = ()
 
     Args:
         path: the directory.
-        mark: the file by which our own output is known; None if there may be none.
+        mark: the file by which our own output is known. None if it may be missing.
         ours: names of files and directories that may be there without the mark.
 
     Returns:

@@ -74,12 +74,12 @@ class WorkerPool(Executor):
         """Ask for `function(*args, **kwargs)`.
 
         Raises:
-            UsageError: this process is a fork of the one that started the workers.
+            UsageError: this process is a fork of the process that started the workers.
         """
         if self._inherited:
             raise UsageError(
                 "The worker processes belong to the process that started them, and this is a fork "
-                "of it. Call stream() again in this process; start=N skips the first N batches."
+                "of it. Call stream() again in this process. start=N skips the first N batches."
             )
         return self._threads.submit(self._run, function, args, kwargs)
 
@@ -221,7 +221,7 @@ def _answer(function: Callable[..., Any], args: Any, kwargs: Any) -> bytes:
 
 
 def end_with_parent() -> None:
-    """Let this process end when the one that started it does."""
+    """Let this process end when its parent ends."""
 
     def wait() -> None:
         if (parent := multiprocessing.parent_process()) is not None:
@@ -239,7 +239,7 @@ _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 def keep_freed_memory() -> None:
     """Have the C library keep up to 128 MiB that this process frees, for its next block.
 
-    Returning pages to the system and getting new ones takes a quarter of the time, and half of a
+    Returning pages to the system and getting new pages takes a quarter of the time, and half of a
     Dask worker's, because its nanny sets the environment variable MALLOC_TRIM_THRESHOLD_.
     """
     with contextlib.suppress(AttributeError, OSError, TypeError):  # not the GNU C library

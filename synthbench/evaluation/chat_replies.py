@@ -44,7 +44,7 @@ class ChatReply:
     """The reply of a model.
 
     Attributes:
-        text: what it wrote, without its thoughts if the server keeps them apart. None for nothing.
+        text: its text, without its thoughts if the server keeps them apart. None for nothing.
         finish_reason: why it stopped, such as `stop`, or `length` at the limit of tokens.
         prompt_tokens: tokens of the prompt, None if the server does not say.
         completion_tokens: tokens that were written, thoughts included; None likewise.

@@ -62,7 +62,7 @@ class Mark(NamedTuple):
     Attributes:
         text: the marked text: all that is enclosed, or the message from the mark on.
         enclosed: whether the mark encloses the answer.
-        settles: whether the reply has no answer if `text` states none. Otherwise an earlier mark
+        settles: whether the reply lacks an answer if `text` lacks it. Otherwise an earlier mark
             may have it.
         closed: whether the mark ends where it should.
     """

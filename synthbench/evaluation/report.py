@@ -46,8 +46,8 @@ class Report(Score):
         thoughts_unclosed: ids, or `"row 7"`, of replies that end within their thoughts, which
             leaves no answer.
         baselines: the scores that are possible without solving the task, by name.
-        without_predictions: splits that were not evaluated, because no split was named and none
-            of their rows had a prediction.
+        without_predictions: splits that were not evaluated, because no split was named and
+            they lack predictions.
         answered_only: whether only the rows with a prediction count.
         parsed: the score of only the rows whose prediction could be read.
         parsed_as: how many of these were read as a value, as text that holds an answer, or as the

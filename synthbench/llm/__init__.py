@@ -69,7 +69,7 @@ def inspect_task(
     also the other arguments, and all that `synthbench.task` takes, such as `-T level=easy`.
 
     Args:
-        task: a task, its name, or a dataset directory, or several of them, as in `prompts`; of
+        task: a task, its name, or a dataset directory, or several of them, as in `prompts`. Of
             several the scores of each are shown, too.
         split: the split.
         limit: take only so many rows. Default: all.

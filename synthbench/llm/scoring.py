@@ -86,7 +86,7 @@ def evaluate(
     Raises:
         UsageError: an unknown name, no task, a task without a single right answer, more or fewer
             completions than rows, or a completion of another type.
-        DatasetError: completions by id of which none is for a row, or a missing or corrupt
+        DatasetError: completions by id that all belong to other rows, or a missing or corrupt
             directory.
 
     Example:

@@ -179,7 +179,7 @@ def task_name(part: ExportPart) -> str:
 
 
 def _buckets(part: ExportPart) -> Breakdown | None:
-    """The breakdown by what a split is balanced over, such as a depth. None without a breakdown."""
+    """The breakdown by the column that a split is balanced over, such as a depth, or None."""
     task = part.task
     return next((one for one in task.group_by if one.column == task.bucket_name), None)
 

@@ -29,7 +29,7 @@ class TokenizerForm(CausalLM):
             also if the tokenizer itself does not add the token.
 
     Raises:
-        UsageError: the tokenizer lacks a token, or the task has no answers.
+        UsageError: the tokenizer lacks a token, or the task lacks answers.
     """
 
     def __init__(self, task: TextTask, tokenizer: Any, start: bool = False) -> None:

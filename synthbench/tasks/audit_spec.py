@@ -30,7 +30,7 @@ class Shortcut:
 
     Attributes:
         name: its name, in a few words.
-        text: what it looks at, in a sentence.
+        text: its input, in a sentence.
         fit: makes a predictor from rows of train. Without a train split it is given no columns.
         applies: which rows it is scored on, bool `(rows,)`; None: all.
         learned: whether `fit` trains a classifier, whose cost grows with the number of labels.
@@ -57,7 +57,7 @@ def by_key(
 
     Args:
         name: see `Shortcut`, as for `text` and `applies`.
-        text: what it looks at.
+        text: its input.
         key: from rows to integers `(rows,)` or `(rows, parts)`.
         applies: which rows it is scored on.
     """

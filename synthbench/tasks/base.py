@@ -4,7 +4,7 @@ The author of a task writes `columns`, `splits`, `solve` (the rule on one row), 
 (candidates, many at once) and `render` (their columns, by the rule on many rows). Everything else
 has a default (`synthbench.tasks.task`). A task of texts is a `TextTask`, which also has `tokens`. A
 task of images is an `ImageTask` (`synthbench.tasks.images.task`). Optional modules beside the
-task's own (`synthbench.tasks.optional_modules`) say what an audit looks for and how people see a
+task's own (`synthbench.tasks.optional_modules`) specify an audit and show people a
 row.
 """
 

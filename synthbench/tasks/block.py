@@ -95,7 +95,7 @@ class Split:
     Attributes:
         name: `train`, `iid`, `validation`, `test`.
         rows: rows of the paper's dataset.
-        buckets: what the split is balanced over.
+        buckets: the column that the split is balanced over.
         evaluation: whether it has held-out rows. Other splits have only the rest.
     """
 

@@ -41,7 +41,7 @@ class Column(abc.ABC):
     Attributes:
         names: the names of the classes; None if the values are not classes.
         plain: whether values are text, numbers, or lists of these: all but images.
-        answers: what a search in running text looks for: a `word`, `text` or `numbers`.
+        answers: the form that a search in running text finds: a `word`, `text` or `numbers`.
         is_number: whether `text` is always one number, which is then looked for as a number is.
         metrics: the metrics that `measure` returns.
         binary_metrics: those of them that are 0 or 1 for each row.
@@ -54,7 +54,7 @@ class Column(abc.ABC):
     metrics: ClassVar[tuple[str, ...]] = ("accuracy",)
     binary_metrics: ClassVar[tuple[str, ...]] = ("accuracy",)
 
-    #: The token of a `sequence` at places that nobody asks; None if all are asked.
+    #: The token of a `sequence` at places that are not asked. None if all are asked.
     ignored: str | None = None
 
     @property
@@ -77,7 +77,7 @@ class Column(abc.ABC):
     @property
     @abc.abstractmethod
     def arrow(self) -> pa.DataType:
-        """The Arrow type, the one that `datasets` expects."""
+        """The Arrow type, which `datasets` expects."""
 
     @property
     @abc.abstractmethod
@@ -156,7 +156,7 @@ class Column(abc.ABC):
         """A prediction as a value of the column, None if it cannot be read.
 
         Args:
-            prediction: what was predicted, in any form.
+            prediction: the prediction, in any form.
             label: the right value. Where it is a list, the answer has its shape.
         """
 
@@ -164,7 +164,7 @@ class Column(abc.ABC):
         """The value that a row from elsewhere has, such as a class by name or a scalar of torch.
 
         Args:
-            given: the value in any form; None where a row has none.
+            given: the value in any form. None where it is missing.
 
         Raises:
             ValueError: it cannot be understood as a value of this column.
@@ -248,7 +248,7 @@ class Column(abc.ABC):
             values: as `Task.render` gives the column.
 
         Returns:
-            Indices of classes, int64 `(rows,)`; of a sequence the ids of its tokens from 1, padded
+            Indices of classes, int64 `(rows,)`. For sequences, ids of tokens from 1, padded
             with 0, int64 `(rows, width)`.
 
         Raises:

@@ -6,7 +6,7 @@
     its own row      0        0       1        2        1       3
 
 The turns repeat after as many rows as the weights add up to. So row `i` depends on the weights and
-on `i` alone, fewer rows are the first ones of more, and the rows of every task keep their order.
+on `i` alone, fewer rows are the first rows of more, and the rows of every task keep their order.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Mixture(Generic[T]):
                 from 1.
         """
         if not isinstance(given, Mapping | list | tuple):
-            return Mixture((given,), (1,))  # whoever asks says what it must be
+            return Mixture((given,), (1,))  # the caller checks the type
         for part in given:
             if not isinstance(part, str | Task | PathLike):
                 raise UsageError(
@@ -85,7 +85,7 @@ class Mixture(Generic[T]):
         return len(self.parts) == 1
 
     def map(self, make: Callable[[T], S]) -> Mixture[S]:
-        """The mixture of what is made from the parts."""
+        """The mixture of the results for the parts."""
         return Mixture(tuple(map(make, self.parts)), self.weights)
 
     @functools.cached_property
@@ -132,7 +132,7 @@ class Mixture(Generic[T]):
         return periods * len(self.turns)
 
     def interleave(self, rows: Sequence[Iterable[S]]) -> Iterator[S]:
-        """The rows of the mixture from the rows of its parts, until a part has no more."""
+        """The rows of the mixture from the rows of its parts, until a part runs out."""
         left = [iter(each) for each in rows]
         while True:
             for part in self.turns:

@@ -21,7 +21,7 @@ from synthbench.text.lines import short
 class ListOf(Column):
     """Lists of any length.
 
-    They stand in a schema in the old form `[feature]`, which every `datasets` from 2.14 on reads
+    They are in a schema in the old form `[feature]`, which every `datasets` from 2.14 on reads
     (newer versions show it as `List`).
     """
 
@@ -84,7 +84,7 @@ class ListOf(Column):
         return self.item.rounded(numbers)
 
     def from_row(self, given: Any) -> Any:
-        """Lists, from an array of any library or JSON, too; ValueError if it is none of these."""
+        """Lists, from an array of any library or JSON, too. A ValueError for anything else."""
         if given is None or isinstance(given, list):
             return given
         if (lists := read_lists(given)) is None:
@@ -102,7 +102,7 @@ class ListOf(Column):
     def is_plausible(self, prediction: Any) -> bool:
         if (array := read_array(prediction)) is not None:
             return array.ndim > 0 and array.dtype.kind in "iuf"
-        # Lists of several lengths are no array.
+        # Lists of several lengths are not an array.
         return isinstance(prediction, list | tuple) and all(map(self.item.is_plausible, prediction))
 
     def encodes_items(self, vocabulary: Vocabulary | None) -> bool:

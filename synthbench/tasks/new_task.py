@@ -120,4 +120,4 @@ def _check_name(name: str) -> None:
 
 def _is_installed(module: str) -> bool:
     found = importlib.util.find_spec(module)
-    return found is not None and found.origin is not None  # a directory has no origin
+    return found is not None and found.origin is not None  # a directory lacks an origin

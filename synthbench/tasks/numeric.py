@@ -141,7 +141,7 @@ def read_numbers(prediction: Any, shape: tuple[int, ...]) -> NDArray[np.float64]
     """Numbers of this shape from nested lists, a flat list, or an array; None if unreadable.
 
     Args:
-        prediction: what was predicted, or its JSON, as in tables of text. A flat list is in
+        prediction: the prediction, or its JSON, as in tables of text. A flat list is in
             row-major order. Fractions and Decimals are numbers. Other text, booleans, NaN and
             numbers too large for float32 are unreadable.
         shape: the shape of the result.
@@ -181,7 +181,7 @@ def to_array(given: Any) -> NDArray[Any]:
     """A NumPy array from an array of any library, or from nested lists of numbers.
 
     Args:
-        given: torch tensors may require gradients or be on another device; bfloat16, which NumPy
+        given: torch tensors may require gradients or be on another device. Bfloat16, which NumPy
             does not have, becomes float32.
 
     Raises:

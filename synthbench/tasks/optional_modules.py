@@ -28,10 +28,10 @@ from synthbench.tasks.base import Task
 def optional_function(
     task: Task | type[Task], module: str, function: str
 ) -> Callable[..., Any] | None:
-    """A function of a module in the package of the task's class, None if there is none.
+    """A function of a module in the package of the task's class, or None.
 
     The packages of its base classes are searched next, so that a task that only changes another
-    task is audited and drawn like that one.
+    task is audited and drawn like its base class.
 
     Args:
         task: the task, or its class.
@@ -53,7 +53,7 @@ def optional_function(
 
 
 def text_beside(task: Task, file: str) -> str | None:
-    """A text file in the package of the task's class, None if there is none.
+    """A text file in the package of the task's class, or None.
 
     Packages of its base classes do not count: their prose is about another task.
 

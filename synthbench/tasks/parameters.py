@@ -85,7 +85,7 @@ def parameter(
 
     Args:
         default: the default. All values have its type.
-        help: what it means, as `synthbench info` shows it.
+        help: its meaning, as `synthbench info` shows it.
         least: the smallest number that is allowed. With a limit, a tuple of numbers must not be
             empty, and its numbers must differ.
         most: the largest number that is allowed.

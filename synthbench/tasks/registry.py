@@ -90,7 +90,7 @@ def register(task: type[Task]) -> type[Task]:
 
 
 def _make(cls: type[Task], variant: str | None, parameters: Any, seed: int = 0) -> Task:
-    """A task of a class; of another package's class it is checked."""
+    """A task of a class. Another package's task is checked."""
     task = cls(variant, parameters, seed)
     if cls.name in _OWN:
         return task
@@ -115,7 +115,7 @@ def list_tasks() -> list[str]:
     """The names of all tasks, as `generate`, `load_dataset` and `stream` take them.
 
     Returns:
-        Names: ours first, then registered ones, then those of other packages' entry points.
+        Names: ours first, then registered names, then those of other packages' entry points.
 
     Example:
         >>> import synthbench

@@ -2,7 +2,7 @@
 
 A task may be somebody else's. A value that no task may return would give wrong rows, or an error
 far from its cause. So the rest of the package asks for blocks, counts and buckets here. An error
-names the method and what it gave.
+names the method and its result.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def proposed(task: Task, draws: Draws, n: int, split: Split, bucket: int) -> Blo
     """The result of `Task.propose`, as a block. A `TextTask`'s tokens have its vocabulary's type.
 
     Raises:
-        TaskError: it is no block of at most `n` rows.
+        TaskError: it is not a block of at most `n` rows.
     """
     method = f"propose of {task.name}, asked for {_asked(task, split, bucket)},"
     with _no_exit(method):
@@ -45,7 +45,7 @@ def enumerated(task: Task, split: Split, bucket: int) -> Block:
     """The result of `Task.enumerate_rows`, as a block of the same form as `proposed`.
 
     Raises:
-        TaskError: it is no block, or has not as many rows as `capacity` says.
+        TaskError: it is not a block, or has not as many rows as `capacity` says.
     """
     method = f"enumerate_rows of {task.name}, asked for {_asked(task, split, bucket)},"
     with _no_exit(method):
@@ -121,7 +121,7 @@ def buckets_of(task: Task, rows: pa.Table) -> NDArray[np.int64]:
 
 
 def wrong_bucket(task: Task, rows: pa.Table, asked: NDArray[np.int64]) -> tuple[int, str] | None:
-    """The first row that is not in the bucket for which it was drawn, and what is wrong with it.
+    """The first row that is not in the bucket for which it was drawn, and its fault.
 
     Args:
         task: the task.
@@ -147,7 +147,7 @@ def wrong_bucket(task: Task, rows: pa.Table, asked: NDArray[np.int64]) -> tuple[
 
 
 def label_of(task: Task, bucket: int) -> str:
-    """The name of a bucket, which may be one that no split has."""
+    """The name of a bucket, which may be missing in all splits."""
     known = any(bucket in split.buckets for split in task.splits)
     return task.bucket_label(bucket) if known else str(bucket)
 

@@ -2,7 +2,7 @@
 
 The first three bits come from the problem that a row poses, the other 61 from its content. A row is
 held out if the three bits are zero, that is, if its id begins with 0 or 1. Evaluation splits have
-only held-out rows. Train splits and streams never have one, whatever their seed and parameters. So
+only held-out rows. Train splits and streams never have them, whatever their seed and parameters. So
 a model that was trained on our rows has never seen a row that it is evaluated on, nor the same
 problem in another form (`Task.problem`), and the ids prove it.
 """
@@ -139,6 +139,6 @@ def columns_of(task: Task) -> Columns:
 
 
 def rows_table(task: Task, block: Block, prints: NDArray[np.uint64]) -> pa.Table:
-    """Rows as they stand in a shard: their ids, then the task's columns."""
+    """Rows as they are in a shard: their ids, then the task's columns."""
     columns = {"id": ids(prints), **task.rendered(block)}
     return pa.Table.from_arrays([*columns.values()], schema=arrow_schema(columns_of(task)))

@@ -94,7 +94,7 @@ class Number(Column):
 
 @dataclasses.dataclass(frozen=True)
 class Text(Column):
-    """Text; of a `TextTask`, made of its tokens."""
+    """Text. For a `TextTask`, made of its tokens."""
 
     answers = "text"
 
@@ -151,7 +151,7 @@ class Text(Column):
 
 @dataclasses.dataclass(frozen=True)
 class ClassLabel(Column):
-    """An index into `names`, which `datasets` shows by name; int64 in Arrow."""
+    """An index into `names`, which `datasets` shows by name. Int64 in Arrow."""
 
     names: tuple[str, ...] = ()
 
@@ -181,7 +181,7 @@ class ClassLabel(Column):
         given = super()._from_plain(values) if isinstance(values, np.ndarray) else pa.array(values)
         if not pa.types.is_string(given.type):
             return given
-        import pyarrow.compute as pc  # late, as many commands need none of it
+        import pyarrow.compute as pc  # late, as many commands do not need it
 
         classes = pc.index_in(given, value_set=arrow_array(self.names))
         if classes.null_count:
@@ -242,7 +242,7 @@ def _known(vocabulary: Vocabulary | None, name: str) -> Vocabulary:
 
 
 def span(names: tuple[str, ...] | list[str]) -> str:
-    """All names; of more than ten the first two and the last."""
+    """All names. Of more than ten the first two and the last."""
     return ", ".join(names) if len(names) <= 10 else f"{names[0]}, {names[1]} .. {names[-1]}"
 
 

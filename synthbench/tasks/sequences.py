@@ -30,7 +30,7 @@ class Sequence(Text):
     Attributes:
         tokens: all tokens that it can have, in a fixed order. The first has id 1.
         separator: the text between two tokens. If it is empty, each character is a token.
-        ignored: a further token, the last, at places that nobody asks; None if all are asked.
+        ignored: a further token, the last, at places that are not asked. None if all are asked.
     """
 
     tokens: tuple[str, ...]

@@ -4,7 +4,7 @@
     listops {"level": "hard"}
     ctl {"variant": "backward", "seed": 1, "symbols": 4}
 
-The name stands first. What differs from the task's defaults follows as JSON, by the names of the
+The name comes first. Differences from the task's defaults follow as JSON, by the names of the
 arguments of `synthbench.task`.
 """
 

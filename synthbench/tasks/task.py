@@ -38,7 +38,7 @@ class Task(Judged, abc.ABC):
     Attributes:
         name: as in `synthbench generate NAME`.
         title: its name in prose.
-        summary: one sentence: what a row asks.
+        summary: the question of a row, in one sentence.
         source: paper and sections.
         variants: each variant with one sentence about it. The first is the default.
         parameters_type: the class of its parameters.
@@ -46,8 +46,8 @@ class Task(Judged, abc.ABC):
         bucket_name: the column that holds the bucket. With a single bucket, a noun for the rows.
         inputs: the columns from which all others follow. `solve` is given the first.
         scored_columns: the columns that `read_answer` and `measure` read. Empty: all.
-        levels: named sets of parameters, the easiest first. Empty if the task has none.
-        variant, parameters, seed: what is chosen.
+        levels: named sets of parameters, the easiest first. Empty if the task lacks levels.
+        variant, parameters, seed: the choices.
     """
 
     name: ClassVar[str]
@@ -144,7 +144,7 @@ class Task(Judged, abc.ABC):
         Returns:
             The rows of the bucket, at most `n`: arrays by name, whose first axis counts the rows.
             Every bucket has the same names. Rows of two axes may be wider in one bucket than in
-            another. Narrower ones are padded with 0 on the right.
+            another. Narrower rows are padded with 0 on the right.
         """
 
     @abc.abstractmethod
@@ -161,7 +161,7 @@ class Task(Judged, abc.ABC):
         """The split of this name.
 
         Raises:
-            UsageError: there is no split of this name.
+            UsageError: an unknown split.
         """
         by_name = {split.name: split for split in self.splits}
         check_name(f"split of {self.name}", name, by_name)
@@ -187,11 +187,11 @@ class Task(Judged, abc.ABC):
         """Anything else that the rows depend on: JSON values for the manifest and the card."""
         return {}
 
-    # Columns, by what they are for.
+    # Columns, by their use.
 
     @functools.cached_property
     def answer(self) -> Column:
-        """The column `label`; of a task without one, lists of numbers stand for it."""
+        """The column `label`. For a task without it, lists of numbers."""
         return self.columns.get(LABEL, list_of(value("float32")))
 
     @property
@@ -201,7 +201,7 @@ class Task(Judged, abc.ABC):
 
     @property
     def image_column(self) -> str | None:
-        """The first column of images; None if there is none."""
+        """The first column of images, or None."""
         return next((name for name, one in self.columns.items() if not one.plain), None)
 
     @property
@@ -268,7 +268,7 @@ class Task(Judged, abc.ABC):
     def problem(self, block: Block) -> NDArray[np.uint64] | None:
         """A hash, uint64 `(rows,)`, that rows share which pose one problem.
 
-        All of them are held out, or none is. None, the default: no two rows pose the same problem.
+        They are held out together. None, the default: no two rows pose the same problem.
         """
         return None
 

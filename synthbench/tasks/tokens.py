@@ -66,7 +66,7 @@ class Vocabulary:
         Raises:
             ValueError: there are nulls among the texts.
         """
-        import pyarrow.compute as pc  # late, as many commands need none of it
+        import pyarrow.compute as pc  # late, as many commands do not need it
 
         if texts.null_count:
             raise ValueError("text has a null where tokens are expected")
@@ -105,7 +105,7 @@ class Vocabulary:
         """The ids of all texts, one text after another, and the number of tokens of each text.
 
         Returns:
-            Ids `(tokens,)` of `dtype`, none of them 0, and lengths int64 `(texts,)`.
+            Ids `(tokens,)` of `dtype`, all above 0, and lengths int64 `(texts,)`.
 
         Raises:
             ValueError: a text is null or empty, or has a word that is not a token.
@@ -162,7 +162,7 @@ class Vocabulary:
         """Texts from their ids, the opposite of `encode`.
 
         Args:
-            ids: `(texts, width)`. Zeros are left out, wherever they stand.
+            ids: `(texts, width)`. Zeros are left out, wherever they are.
             lengths: the number of tokens of each text, if it is known already. It saves counting
                 them where every token is one character.
         """

@@ -76,7 +76,7 @@ def ended(steps: Iterator[str]) -> None:
 
 
 def following(steps: Iterator[str]) -> str:
-    """The next step; a ValueError if there is none."""
+    """The next step, or a ValueError."""
     if (step := next(steps, None)) is None:
         raise ValueError("the steps end before the answer is known")
     return step
@@ -90,7 +90,7 @@ def worked_steps(task: Task, row: Mapping[str, Any]) -> list[str]:
         row: the row, with its label.
 
     Raises:
-        UsageError: the task has no worked solutions, the row is not one of its rows, or its label
+        UsageError: the task lacks worked solutions, the row is not one of its rows, or its label
             is not the answer.
         TaskError: the steps of the task's own `worked.py` do not hold.
     """
@@ -139,7 +139,7 @@ def _is_right(task: Task, row: Mapping[str, Any], answer: Any) -> bool:
 
 @functools.cache
 def worked_functions(cls: type[Task]) -> tuple[Write, Replay] | None:
-    """The functions of the module `worked.py` beside a class of tasks, None if there is none."""
+    """The functions of the module `worked.py` beside a class of tasks, or None."""
     write = optional_function(cls, "worked", "write_steps")
     replay = optional_function(cls, "worked", "replay_steps")
     return None if write is None or replay is None else (write, replay)

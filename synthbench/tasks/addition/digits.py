@@ -29,7 +29,7 @@ def draw_numbers(draws: Draws, n: int, places: int) -> Digits:
 
 
 def _without_zero(draws: Draws, n: int, places: int) -> Digits:
-    """Uniform digits, of which the most significant one is not 0."""
+    """Uniform digits, whose most significant digit is not 0."""
     digits = draws.integers(10, (n, places))
     digits[:, -1] = 1 + draws.integers(9, n)
     return digits
@@ -54,7 +54,7 @@ def lengths(numbers: Digits) -> NDArray[np.int64]:
 
 
 def draw_pairs(draws: Draws, n: int, places_a: int, places_b: int) -> tuple[Digits, Digits]:
-    """Two numbers of so many digits, balanced over carries in the places of the shorter one.
+    """Two numbers of so many digits, balanced over carries in the places of the shorter number.
 
     All numbers of carries that these places can have are equally frequent. In its further places
     the longer number has uniform digits.
@@ -116,7 +116,7 @@ class _Shape:
         self.places = [
             _place(_digits(places_a, place), _digits(places_b, place)) for place in range(most)
         ]
-        # ways[carry][left]: how many ways there are to draw the digits of the places behind one.
+        # ways[carry][left]: how many ways there are to draw the digits of the places behind it.
         ways = [[1] + [0] * most] * 2
         self.chances: list[NDArray[np.uint64]] = []
         for place in reversed(self.places):

@@ -13,7 +13,7 @@ PLUS, TIMES, EQUALS = 11, 12, 13
 
 
 def signs(tokens: Ids) -> tuple[Digits, Digits]:
-    """Places of the sign between the numbers and of the =, `(rows,)` each. 0 if there is none."""
+    """Places of the sign between the numbers and of the =, `(rows,)` each. 0 if it is missing."""
     between = (tokens == PLUS) | (tokens == TIMES)
     return between.argmax(axis=1), (tokens == EQUALS).argmax(axis=1)
 

@@ -11,7 +11,7 @@ SIGNS = {"addition": "+", "multiplication": "*"}
 
 
 def read_numbers(variant: str, zero_padding: bool, text: str) -> tuple[str, str]:
-    """The numbers a and b of a row, as they stand in it.
+    """The numbers a and b of a row, as written.
 
     Raises:
         ValueError: the text is not a row of the task.

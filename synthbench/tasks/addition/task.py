@@ -10,7 +10,7 @@ many rows, and in addition every number of carries within it. a + b and b + a ar
 
 A model writes the answer from left to right. In the usual order its first digit depends on all
 digits of both numbers. In reversed order every digit depends on two digits and a carry. The task's
-positions (`position_ids`) tell which digits have the same weight.
+positions (`position_ids`) show which digits have the same weight.
 
 Source: Lee et al., Teaching Arithmetic to Small Transformers (ICLR 2024), section 3 (balance,
 reversed order); Cho et al., Position Coupling (NeurIPS 2024), section 3 (more digits than in
@@ -217,10 +217,10 @@ class Addition(TextTask):
     def position_ids(self, block: Block) -> Digits | None:
         """Coupled positions: digits of one weight have the same, in a, in b and in the answer.
 
-        With s, which is drawn for each row, the signs stand at s and a digit of weight 10^w at
-        s + 1 + w. The answer's digits follow behind the separator, which stands at s as well. s is
+        With s, which is drawn for each row, the signs are at s and a digit of weight 10^w at
+        s + 1 + w. The answer's digits follow behind the separator, which is at s as well. s is
         from 1 to what leaves room for the longest answer of all splits. Only in reversed
-        order: in the usual one, positions would tell how many digits the answer has.
+        order: in the usual order, positions would show how many digits the answer has.
         """
         if self.parameters.order != "reversed":
             return None

@@ -28,7 +28,7 @@ _NOUNS = {"addition": "sum", "multiplication": "product"}
 
 
 def write_steps(task: Addition, question: str) -> Iterator[str]:
-    """Each place with its carry, or the product with each digit; then the result."""
+    """Each place with its carry, or the product with each digit, then the result."""
     chosen = task.parameters
     a, b = read_numbers(task.variant, chosen.zero_padding, question)
     if task.variant == "addition":

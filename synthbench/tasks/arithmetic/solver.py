@@ -55,7 +55,7 @@ def apply(operator: str, values: list[int], modulus: int) -> int:
 
 
 def deciding(node: Expression) -> list[Expression]:
-    """The operands that decide an operation's value: a factor of 0 if there is one, else both."""
+    """The operands that decide an operation's value: a factor of 0 if any, else both."""
     if node.symbol == "*":
         zeros = [operand for operand in node.arguments if operand.value == 0]
         if zeros:

@@ -5,8 +5,8 @@
     ((0*((1+2)*3))+4)          4    depth 4, dependency depth 2
 
 One character is one token. Depth is the number of nested operations, digits not counted. The
-splits are balanced over it, as in the paper. The dependency depth tells how deep the computation
-has to go: if a factor is 0, the other one is not needed, and of two zero factors the shallower is
+splits are balanced over it, as in the paper. The dependency depth is how deep the computation
+has to go: if a factor is 0, the other is not needed, and of two zero factors the shallower is
 kept. `+` needs both operands.
 
 Source: NDR (Csordás, Irie, Schmidhuber, ICLR 2022), sections 3.2 and C.2.
@@ -134,9 +134,9 @@ class Arithmetic(ExpressionTask):
     def grammar(self, depth: int) -> Grammar:
         """The proposal for trees of this depth.
 
-        The paper's proposal has no depth limit but rejects trees that are too deep. The limit here
-        is one level more than the trees have, so that their digits are digits by chance, not
-        because of the limit.
+        The paper's proposal does not limit the depth but rejects trees that are too deep. The
+        limit here is one level more than the trees have, so that their digits are digits by
+        chance, not because of the limit.
         """
         chosen = self.parameters
         return Grammar(

@@ -19,7 +19,7 @@ _OPERATION = Sentence("({}) = {}, which is {} modulo {}.")
 
 
 def write_steps(task: Arithmetic, question: str) -> Iterator[str]:
-    """The value of each operation, the innermost ones first."""
+    """The value of each operation, the innermost first."""
     yield from _operations(task.read(question), task.parameters.modulus)
 
 
@@ -33,7 +33,7 @@ def _operations(node: Expression, modulus: int) -> Iterator[str]:
 
 
 def _as_written(node: Expression) -> int:
-    """A digit as it stands in the text, which may be larger than the modulus."""
+    """A digit as written in the text, which may be larger than the modulus."""
     return node.value if node.arguments else int(node.symbol)
 
 
@@ -41,7 +41,7 @@ def replay_steps(task: Arithmetic, question: str, steps: Sequence[str]) -> str:
     """Each step replaces an operation of the text by its value, until a number is left.
 
     Raises:
-        ValueError: a step does not follow from what is there.
+        ValueError: a step does not follow.
     """
     left = Rewriting(question)
     for step in steps:

@@ -14,7 +14,7 @@ from synthbench.tasks.audit_spec import AuditSpec, Columns, Predictor, codes, fi
 from synthbench.tasks.chomsky.solver import solve
 from synthbench.tasks.chomsky.task import Chomsky
 
-#: Simpler rules: a name, what it does, and the answer to the symbols of a string.
+#: Simpler rules: a name, a description, and the answer to the symbols of a string.
 _RULES: dict[str, tuple[str, str, Callable[[list[str]], list[str]]]] = {
     "missing-duplicate": (
         "parity of the ones",

@@ -34,8 +34,8 @@ class StringFunction(abc.ABC):
             0 means the symbols of the paper.
 
     Attributes:
-        given: what a string is, to complete "The line is".
-        asked: what is asked, to complete "The answer is"; `program_asked` with `program`.
+        given: the nature of a string, to complete "The line is".
+        asked: the question, to complete "The answer is", and `program_asked` with `program`.
         symbols: the symbols of strings.
         answers: the tokens of answers.
         is_digit: whether every answer is one digit.
@@ -90,5 +90,5 @@ class StringFunction(abc.ABC):
         return np.concatenate(parts)
 
     def problem(self, ids: NDArray[np.uint8]) -> NDArray[np.uint64] | None:
-        """A hash of what is held out together, from numbers of symbols from 1, padded with 0."""
+        """A hash of rows held out together, from numbers of symbols from 1, padded with 0."""
         return None

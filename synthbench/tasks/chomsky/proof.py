@@ -21,7 +21,7 @@ from synthbench.tasks.tokens import Vocabulary, pad
 from synthbench.tasks.trees.nesting import Nesting
 
 X = NDArray[np.int64]
-#: Which rows are right, bool `(rows,)`; NumPy's comparisons have no type.
+#: Which rows are right, bool `(rows,)`. NumPy's comparisons are untyped.
 Right = Any
 _END, _BEHIND = 2, 3
 

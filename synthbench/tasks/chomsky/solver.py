@@ -91,7 +91,7 @@ def _solve_equation(x: str, program: bool) -> str:
 
 
 def _missing_duplicate(x: str, program: bool) -> str:
-    """The digit half a string away from the hidden one."""
+    """The digit half a string away from the hidden digit."""
     x = x.removesuffix("#")
     half, place = len(x) // 2, x.index("?")
     digit = x[place - half]
@@ -140,7 +140,7 @@ def _compute_sqrt(x: str, program: bool) -> str:
 
 def _value(x: str) -> str:
     """The value of an expression."""
-    # Only a sign stands at the beginning or behind a bracket or an operator.
+    # Only a sign is at the beginning or behind a bracket or an operator.
     x = re.sub(r"(?<![0-4)x])-([0-4])", lambda found: str(-int(found[1]) % 5), x)
     x = re.sub(r"\(([0-4])\)", r"\1", x)
     while len(x) > 1:

@@ -13,7 +13,7 @@ from synthbench.tasks.chomsky.functions import DIGITS, END, StringFunction, Stri
 #: The numbers of symbols in expressions; 9 is * in one task and x in the other.
 PLUS, MINUS, OPEN, CLOSE, TIMES, HIDDEN, EQUALS = 5, 6, 7, 8, 9, 9, 10
 _SYMBOLS = "01234+-()*"
-#: The longest expressions of which all are listed. Longer ones are too many to run out.
+#: The longest expressions of which all are listed. Longer expressions are too many to run out.
 _LISTED = 12
 
 

@@ -23,7 +23,7 @@ class DuplicateString(StringFunction):
 
 
 class MissingDuplicate(StringFunction):
-    """The hidden bit of a string that stands there twice. Strings of odd length end with a #."""
+    """The hidden bit of a repeated string. Strings of odd length end with a #."""
 
     given = (
         "a string of 0 and 1 twice, one after the other, in which a ? hides one digit. A # at the "
@@ -51,7 +51,7 @@ class MissingDuplicate(StringFunction):
         return x
 
     def answer(self, x: Strings) -> Strings:
-        # With the hidden bit the number of ones is even.
+        # With the hidden bit the number of 1s is even.
         y: Strings = (x == 1).sum(axis=1) % 2
         return y
 
@@ -151,12 +151,12 @@ class BucketSort(StringFunction):
 
 
 def _numbers(x: Strings) -> list[int]:
-    """The binary numbers on both sides of a 2, or the only one, the least digit first."""
+    """The binary numbers on both sides of a 2, or the only number, the least digit first."""
     return [int(part[::-1], 2) for part in "".join(map(str, x.tolist())).split("2")]
 
 
 def _ended(numbers: list[int], width: int) -> Strings:
-    """Numbers in binary digits, the least one first. Then the token 2, then ignored ones."""
+    """Numbers in binary digits, the least digit first. Then the token 2, then ignored tokens."""
     answers = np.full((len(numbers), width), 3)
     for answer, number in zip(answers, numbers, strict=True):
         digits = [int(digit) for digit in f"{number:b}"[::-1]]

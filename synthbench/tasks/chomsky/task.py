@@ -29,7 +29,7 @@ from synthbench.tasks.column import Column
 from synthbench.tasks.features import sequence, value
 from synthbench.tasks.sequences import Digit
 
-#: The variants by the paper's names: four regular, four context-free, seven context-sensitive ones.
+#: The variants by the paper's names: four regular, four context-free, seven context-sensitive.
 FUNCTIONS: Mapping[str, type[StringFunction]] = {
     "even-pairs": regular.EvenPairs,
     "modular-arithmetic-simple": regular.ModularArithmeticSimple,
@@ -146,7 +146,7 @@ class Chomsky(TextTask):
         return train, Split("iid", 4_000, short), Split("test", 100 * len(long), long)
 
     def _lengths(self, asked: tuple[int, ...]) -> tuple[int, ...]:
-        """The lengths that strings of this variant have. One that they lack becomes a shorter one.
+        """The lengths of this variant's strings. A length that they lack becomes a shorter length.
 
         So 500 becomes 499 if all strings have odd lengths, as in the published program.
         """

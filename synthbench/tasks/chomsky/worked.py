@@ -1,4 +1,4 @@
-"""Worked solutions of the Chomsky hierarchy: for each variant, what a person would write down.
+"""Worked solutions of the Chomsky hierarchy: for each variant, the steps of a person.
 
     parity-check, 0 1 1        So far the number of 1s is 0.
                                0: 0 so far.

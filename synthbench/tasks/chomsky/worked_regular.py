@@ -98,7 +98,7 @@ def _replay_walk(x: list[str], steps: Iterator[str], program: bool) -> list[str]
 
 
 def _write_simple(x: list[str], answer: list[str], program: bool) -> Iterator[str]:
-    """From left to right; with `program` first all products, and then what is left."""
+    """From left to right; with `program` first all products, and then the rest."""
     if len(x) == 1:
         yield _ONLY(x[0])
     for signs in ("*", "+-") if program else ("*+-",):
@@ -118,7 +118,7 @@ def _calculated(one: int, sign: str, other: int) -> int:
 
 
 def _replay_simple(x: list[str], steps: Iterator[str], program: bool) -> list[str]:
-    """Each step takes the place of the next operation: with `program` a product if there is one."""
+    """Each step takes the place of the next operation: with `program` a product if any."""
     x = list(x)
     if len(x) == 1:
         step = following(steps)

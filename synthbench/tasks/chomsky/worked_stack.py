@@ -170,7 +170,7 @@ def _operated(one: int, sign: str, other: int) -> int:
 
 
 def _write_equation(x: list[str], answer: list[str], program: bool) -> Iterator[str]:
-    """Operations on numbers are done; then what surrounds x is taken away from the outside."""
+    """Operations on numbers are done. Then the surroundings of x go, from the outside."""
     left, _, value = "".join(x).partition("=")
     left, steps = _reduced(left)
     yield from steps
@@ -196,7 +196,7 @@ def _unwrapped(left: str, result: int) -> tuple[str, int, str]:
 
 
 def _replay_equation(x: list[str], steps: Iterator[str], program: bool) -> list[str]:
-    """Each step after the operations takes one number away, and says what is left for E."""
+    """Each step after the operations takes one number away, and names the rest for E."""
     text, _, result = "".join(x).partition("=")
     left, step = _rewritten(text, steps)
     while step is not None and not step.startswith("E is "):

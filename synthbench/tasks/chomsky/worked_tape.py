@@ -226,7 +226,7 @@ def _write_root(x: list[str], answer: list[str], program: bool) -> Iterator[str]
 
 
 def _replay_root(x: list[str], steps: Iterator[str], program: bool) -> list[str]:
-    """Digits are written behind a number, and a remainder and what was taken are added again."""
+    """Digits are written behind a number, and the subtracted part is added to a remainder."""
     if not program:
         step = following(steps)
         expect(step, (step, _LEAST_FIRST))

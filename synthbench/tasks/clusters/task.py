@@ -3,9 +3,9 @@
     500 points around (1.8, 0.7), 50 around (-1, -1)         unbalanced
     225 points around each                                   balanced
 
-A row is a set of points in the plane with the cluster of each point. It has no label: a method (in
+A row is a set of points in the plane with the cluster of each point. It lacks a label: a method (in
 the paper, four steps of attention among the points) moves the points, and the answer is the moved
-points. Softmax attention pulls the smaller cluster into the larger one.
+points. Softmax attention pulls the smaller cluster into the larger.
 
 Source: DNAS (Ding, Fan, Lan, Schuurmans, Soricut, 2020), appendix E, figures 6, 8 and 9.
 """
@@ -65,7 +65,7 @@ class ClustersParameters(Parameters):
 
 
 class Clusters(Task):
-    """Point sets of two Gaussians, to see whether attention collapses them into one."""
+    """Point sets of two Gaussians, to see whether attention merges them."""
 
     name = "clusters"
     title = "Two clusters under attention"
@@ -192,7 +192,7 @@ class Clusters(Task):
         """The distance between the centres of the moved clusters, and whether these are still two.
 
         They are two if every moved point is nearer to the centre of its own cluster than to the
-        other one, and the distance of the centres exceeds the larger width of the row's own
+        other cluster, and the distance of the centres exceeds the larger width of the row's own
         clusters: the root mean square distance of a cluster's points from their centre.
         """
         if answer is None:

@@ -27,7 +27,7 @@ _MIDDLES = Sentence(
 
 
 def write_steps(task: ListOps, question: str) -> Iterator[str]:
-    """The value of each list, the innermost ones first."""
+    """The value of each list, the innermost first."""
     yield from _lists(task.read(question))
 
 
@@ -63,7 +63,7 @@ def replay_steps(task: ListOps, question: str, steps: Sequence[str]) -> str:
     """Each step replaces a list of the text by its value, until a digit is left.
 
     Raises:
-        ValueError: a step does not follow from what is there.
+        ValueError: a step does not follow.
     """
     left = Rewriting(question)
     for step in steps:

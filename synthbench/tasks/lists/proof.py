@@ -15,7 +15,7 @@ from synthbench.tasks.lists.task import Lists
 from synthbench.tasks.tokens import Vocabulary
 
 Ids = NDArray[np.int64]
-#: The right rows, bool `(rows,)`; NumPy's comparisons have no type.
+#: The right rows, bool `(rows,)`. NumPy's comparisons are untyped.
 Right = Any
 
 

@@ -45,7 +45,7 @@ def list_function(variant: str, text: str, symbols: Collection[str]) -> list[str
 
 
 def _parts(words: Sequence[str], mark: str | None) -> list[list[str]]:
-    """The words before and behind the mark, or all words if the variant has no mark."""
+    """The words before and behind the mark, or all words if the variant lacks a mark."""
     if mark is None:
         return [list(words)]
     place = words.index(mark) if mark in words else len(words)

@@ -1,4 +1,4 @@
-"""Worked solutions of lists: the symbols that are new, or the one that is taken away.
+"""Worked solutions of lists: the new symbols, or the removed symbol.
 
 s4 s1 union s7 s4       Place 1: s4 is new.
                         Place 2: s1 is new.

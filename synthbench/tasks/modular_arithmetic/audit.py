@@ -127,7 +127,7 @@ def _known_answer(task: ModularArithmetic) -> Shortcut:
 def _least_form(
     task: ModularArithmetic, columns: Columns, changes: Collection[int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The least code of an equation among its rewritten forms, and what it does to the answer.
+    """The least code of an equation among its rewritten forms, and its effect on the answer.
 
     Args:
         task: the task.
@@ -156,7 +156,7 @@ def _least_form(
 def _changed(
     task: ModularArithmetic, answers: NDArray[np.int64], change: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Answers that are negated or inverted, as `change` says; 0, which has no inverse, stays."""
+    """Answers that are negated or inverted, as `change` says. 0, which lacks an inverse, stays."""
     modulus = task.parameters.modulus
     if task.variant == "divide":
         inverses = np.array([pow(one, -1, modulus) if one else 0 for one in range(modulus)])

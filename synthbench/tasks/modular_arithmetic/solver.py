@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-#: What an equation of each variant looks like.
+#: The form of an equation of each variant.
 FORMS = {
     "add": "a + b =",
     "subtract": "a - b =",

@@ -47,7 +47,7 @@ def write_steps(task: ModularArithmetic, question: str) -> Iterator[str]:
 
 
 def _euclid(modulus: int, b: int) -> Iterator[str]:
-    """The steps of Euclid's algorithm; each remainder is `times` times b."""
+    """The steps of Euclid's algorithm. Each remainder is `times` times b."""
     above, below, times_above, times = modulus, b, 0, 1
     while below > 1:
         quotient, rest = divmod(above, below)
@@ -61,7 +61,7 @@ def replay_steps(task: ModularArithmetic, question: str, steps: Sequence[str]) -
     """Calculations are done again, and an inverse is multiplied with its number.
 
     Raises:
-        ValueError: a step does not follow from what is there.
+        ValueError: a step does not follow.
     """
     modulus, words, left = task.parameters.modulus, question.split(), iter(steps)
     a, b = int(words[0]), int(words[-3 if task.variant == "sum-of-squares" else -2])

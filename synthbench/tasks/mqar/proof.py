@@ -34,7 +34,7 @@ def prove_rows(
     fits = (lengths == (tokens > 0).sum(axis=1)) & (lengths == (label > 0).sum(axis=1))
     fits &= (pairs > 0) & (2 * pairs < lengths) & (lengths % 2 == 0)
     right = np.zeros(len(tokens), np.bool_)
-    keys = task.parameters.vocabulary // 2  # the ids 2 to `keys` are keys, larger ones are values
+    keys = task.parameters.vocabulary // 2  # the ids 2 to `keys` are keys, larger ids are values
     for length, count in np.unique(np.stack([lengths[fits], pairs[fits]]), axis=1).T.tolist():
         alike = np.flatnonzero(fits & (lengths == length) & (pairs == count))
         for some in np.array_split(alike, 1 + len(alike) * keys // _ENTRIES):

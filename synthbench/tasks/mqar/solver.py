@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 from collections.abc import Collection, Mapping, Sequence
 
-#: The token of places without a pair or a question, and that of places that nobody asks.
+#: The token of places without a pair or a question, and that of places that are not asked.
 BLANK, NOT_ASKED = "blank", "_"
 
 
@@ -14,7 +14,7 @@ def pairs_and_rest(
 ) -> tuple[dict[str, str], list[str]]:
     """The value of each key, and the tokens behind the pairs.
 
-    The keys of the pairs are those that stand in the row twice.
+    The keys of the pairs are those that are in the row twice.
 
     Raises:
         ValueError: the text is not a row of the task.

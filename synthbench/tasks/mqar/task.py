@@ -4,7 +4,7 @@
     _  _  _  _  _     _     v7 _     v9 _     _     _
 
 A row begins with pairs of a key and a value. Behind them are slots of two places: in some slots
-stands one of the keys, each key in exactly one, and there its value is asked. Train, iid and
+is a key, each key in exactly one slot, and there its value is asked. Train, iid and
 validation have rows of one size or several. Test has more pairs and more places. The parameters
 `noise`, `rewrites` and `hops` make rows of other slots: see `synthbench.tasks.mqar.memory`.
 
@@ -193,8 +193,8 @@ class AssociativeRecall(TextTask):
     ) -> NDArray[np.int64] | int:
         """The ids behind the pairs, before keys are asked, `(rows, places)`.
 
-        A random key stands there once at most, so that no other keys stand in a row twice than
-        those of its pairs; in its further places are blanks.
+        A random key is there once at most, so that no other keys are in a row twice than
+        those of its pairs. In its further places are blanks.
         """
         n, pairs = keys.shape
         if self.parameters.filler == "blank":
@@ -238,7 +238,7 @@ class AssociativeRecall(TextTask):
 
     @property
     def instruction(self) -> str:
-        """The rule, and what an answer looks like."""
+        """The rule, and the form of an answer."""
         if not self.parameters.is_plain:
             way = (
                 " If this is another key, the answer is the value stored with that key."

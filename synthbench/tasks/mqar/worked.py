@@ -1,4 +1,4 @@
-"""Worked solutions of associative recall: for each key that is asked, where its pair stands.
+"""Worked solutions of associative recall: for each asked key, the place of its pair.
 
 k1 v5 k3 v2 k3 blank k1 blank      Place 5 asks for k3, which is at place 3 with v2 behind it.
                                    Place 7 asks for k1, which is at place 1 with v5 behind it.
@@ -19,7 +19,7 @@ _OTHERS = Sentence("The other {} places do not ask.")
 
 
 def write_steps(task: AssociativeRecall, question: str) -> Iterator[str]:
-    """The pair of each key that stands behind the pairs once more."""
+    """The pair of each key that follows the pairs once more."""
     if not task.parameters.is_plain:
         found = task.read_slots(question)
         for place, (_, way) in enumerate(found, start=1):
@@ -36,7 +36,7 @@ def write_steps(task: AssociativeRecall, question: str) -> Iterator[str]:
 
 
 def replay_steps(task: AssociativeRecall, question: str, steps: Sequence[str]) -> str:
-    """The places of a step hold what it says, and no key that stands twice is left out."""
+    """The places of a step hold what it says, and no repeated key is left out."""
     words, left = question.split(), iter(steps)
     answer = [NOT_ASKED] * len(words)
     if not task.parameters.is_plain:

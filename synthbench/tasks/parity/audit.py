@@ -48,7 +48,7 @@ def _parities(columns: Columns) -> NDArray[np.str_]:
 
 
 def _key(*names: str) -> Callable[[Columns], NDArray[np.int64]]:
-    """These numbers; of `a` and `b` only whether they are odd."""
+    """These numbers, but of `a` and `b` only whether they are odd."""
     return lambda columns: np.column_stack(
         [numbers(columns[name]) & (1 if name in "ab" else -1) for name in names]
     )

@@ -34,7 +34,7 @@ from synthbench.tasks.row_ids import are_held_out
 class ParityParameters(Parameters):
     """Parameters. The default is the paper's."""
 
-    # With two values, none of the sixteen equations would be held out.
+    # With two values, all sixteen equations would be in train.
     n_values: int = parameter(
         11, "how many values a, b, c and d may have: 0 to n_values - 1", least=3, most=40
     )
@@ -85,7 +85,7 @@ class Parity(TextTask):
         return self._block(draws.integers(self.parameters.n_values, (n, 4)))
 
     def _block(self, numbers: NDArray[np.int64]) -> Block:
-        # The id of the number n is n + 1; '=' has the last one.
+        # The id of the number n is n + 1; '=' has the last id.
         return Block({"tokens": np.insert(numbers + 1, 4, len(self.tokens), axis=1).astype("u1")})
 
     def render(self, block: Block) -> dict[str, Any]:

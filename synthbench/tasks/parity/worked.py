@@ -1,4 +1,4 @@
-"""Worked solutions of parity: which of a and b are odd, and what follows.
+"""Worked solutions of parity: which of a and b are odd, and the number that this chooses.
 
 3 4 7 2 =      a = 3 is odd, and b = 4 is even.
                Exactly one of a and b is odd, so the answer is c = 7.

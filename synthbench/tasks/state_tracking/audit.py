@@ -51,7 +51,7 @@ def audit_spec(task: StateTracking) -> AuditSpec:
 def _sorted_products(task: StateTracking, columns: Columns) -> list[str]:
     """At each place the product of the elements so far, in ascending order of their numbers.
 
-    This is what their multiset alone tells: of a permutation, whether it is even.
+    This follows from their multiset alone: of a permutation, whether it is even.
     """
     elements = task.parse(columns)["tokens"].astype(np.int64) - 1
     products = np.zeros_like(elements)

@@ -18,7 +18,7 @@ def running_products(group: Group, text: str) -> list[str]:
         text: its elements, separated by spaces.
 
     Raises:
-        ValueError: the text has no elements, too many, or one that is not in the group.
+        ValueError: the text lacks elements, has too many, or one that is not in the group.
     """
     words, name = text.split(), group if isinstance(group, str) else "the group"
     if not 1 <= len(words) <= LONGEST:

@@ -1,10 +1,10 @@
 """State tracking: the product of the elements of a group so far, at each place of a sequence.
 
     213 132 132    ->    213 312 213    in S3: 213 sends 1 to 2, and 132 sends 2 to 3
-    1 1 0 1        ->    1 0 0 1        in Z2: whether the number of ones so far is odd
+    1 1 0 1        ->    1 0 0 1        in Z2: whether the number of 1s so far is odd
 
 A row is a sequence of elements, and its label has the running product at each place: the first is
-the first element, and every other one is the product before it times the element at its place. In
+the first element, and every other state is the product before it times the element at its place. In
 the product x * y, x comes first: it sends i to y(x(i)). Train has sequences of up to 32 elements,
 test of up to 256.
 

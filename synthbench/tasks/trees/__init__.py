@@ -28,7 +28,7 @@ An operand of the root has one level left: it has depth 0 (a digit) with probabi
 with 0.2. So the root has depth 2 with operands of depths (1, 0), (0, 1) and (1, 1), with
 probabilities 0.16, 0.16 and 0.04, together 0.36. Given depth 2 these are 4/9, 4/9 and 1/9: of nine
 trees four look like `((1+2)*3)`, four like `(3*(1+2))`, one like `((1+2)*(3+4))`. Rejection would
-throw away 64 of 100 trees. Here none is. `tests/tasks/test_trees.py` runs this example, the
+throw away 64 of 100 trees. Here all are kept. `tests/tasks/test_trees.py` runs this example, the
 documentation's page on exact conditional sampling goes one level deeper.
 
 Which trees are held out for evaluation is decided by a hash that does not depend on the order of

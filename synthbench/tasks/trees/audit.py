@@ -25,7 +25,7 @@ class Look(NamedTuple):
 
     Attributes:
         root: the number of the root's operator.
-        longest: the value of the root's longest argument; of equally long ones the first.
+        longest: the value of the root's longest argument, the first of equally long arguments.
         cuts: the tree's values without the operators nested deeper than 1, 2 and so on.
         needed: the depth that is left when all arguments that do not decide are cut.
     """

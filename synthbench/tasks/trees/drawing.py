@@ -15,7 +15,7 @@ _KEPT, _CUT = "green", "dim"
 
 
 def draw_row(task: ExpressionTask, row: Mapping[str, Any]) -> Text:
-    """The row's text and its tree, one node a line; in brackets, nodes that do not decide."""
+    """The row's text and its tree, one node a line. Nodes that do not decide are in brackets."""
     tree = _lines(task.read(row["text"]), task.deciding, True, "", "")
     return Text("\n").join([Text(row["text"]), *tree])
 

@@ -13,7 +13,7 @@ class Expression:
     Attributes:
         symbol: the digit or the operator.
         arguments: the arguments, in order.
-        value: what it evaluates to.
+        value: its value.
         depth: how many operators are nested, 0 for a digit.
         dependency_depth: the depth that is left when all arguments that do not decide are cut.
     """

@@ -24,7 +24,7 @@ class Grammar:
     """The trees that the proposal can give.
 
     Attributes:
-        p_op: chance that an argument is an operator, where depth allows one.
+        p_op: chance that an argument is an operator, where depth allows it.
         min_args: arguments of an operator, at least.
         max_args: arguments of an operator, at most. Their number is uniform.
         max_depth: operators on the longest path, at most.
@@ -67,7 +67,7 @@ class Grammar:
     def count(self, depth: int) -> int:
         """Number of different trees with exactly this depth, within the length limit."""
         lengths = self.max_length + 1
-        # Trees of depth 1 to 1, 2, 3 ..., by length; Python's integers have no limit.
+        # Trees of depth 1 to 1, 2, 3 ..., by length; Python's integers are unlimited.
         trees = shallower = np.zeros(lengths, object)
         for _ in range(depth):
             shallower, argument = trees, trees.copy()
@@ -162,7 +162,7 @@ class Forest:
 
     Attributes:
         grammar: the proposal.
-        levels: all nodes, from the roots down. The last level has no operators.
+        levels: all nodes, from the roots down. The last level lacks operators.
         depths: operators on the longest path of each tree, int8 `(trees,)`.
     """
 

@@ -59,7 +59,7 @@ class Nesting:
         return cls(flat, roots, levels, opens)
 
     def from_inside(self) -> Iterator[tuple[Places, Places]]:
-        """Brackets that have the same level and as many parts, deeper ones first.
+        """Brackets that have the same level and as many parts, deeper brackets first.
 
         Yields:
             The places of some brackets, `(brackets,)`, and of their parts, `(brackets, parts)`.

@@ -1,11 +1,11 @@
-"""Problem keys: what an expression asks, whatever the order of its arguments.
+"""Problem keys: an expression's question, whatever the order of its arguments.
 
 MIN, MAX, MED, SM, `+` and `*` ignore the order of their arguments, so these rows pose one problem
 in four forms:
 
     [SM 3 [MIN 4 1 ] ]    [SM 3 [MIN 1 4 ] ]    [SM [MIN 4 1 ] 3 ]    [SM [MIN 1 4 ] 3 ]
 
-A model that has learned one of them knows the others, so either all four are held out or none. The
+A model that has learned one of them knows the others, so all four are held out together. The
 row's *problem key* decides, a hash of the tree that adds up the keys of arguments, so that their
 order does not count:
 
@@ -46,7 +46,7 @@ def token_codes(tokens: Sequence[str]) -> NDArray[np.uint64]:
 
 
 def brackets(tokens: Sequence[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """By id, which tokens open an operator and which close one, both bool `(1 + tokens,)`."""
+    """By id, which tokens open an operator and which close it, both bool `(1 + tokens,)`."""
     opens = [False, *(token[0] in _OPENING for token in tokens)]
     return np.array(opens), np.array([False, *(token in _CLOSING for token in tokens)])
 

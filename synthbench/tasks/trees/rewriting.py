@@ -7,17 +7,17 @@ class Rewriting:
     """A text that becomes shorter step by step.
 
     Attributes:
-        text: what is left.
+        text: the rest.
     """
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     def replace(self, part: str, value: object) -> None:
-        """Replace the first place where a part stands.
+        """Replace a part at its first place.
 
         Raises:
-            ValueError: the part does not stand in the text.
+            ValueError: the part is not in the text.
         """
         if part not in self.text:
             raise ValueError(f"{part!r} does not stand in what is left, {self.text[:80]!r}")

@@ -6,7 +6,7 @@ dropped as soon as its certain tokens exceed the length limit.
 
 On each level, operators are drawn with the keys of their arguments, given their own keys:
 
-- Where there are few combinations of keys, all are listed, and one is chosen.
+- Where there are few combinations of keys, all are listed and chosen from.
 - Where there are many, operators come from a pool: their arguments are drawn given only that one of
   them is deep enough. Each drawn operator then goes to a node that needs its key, so the node's
   operator is distributed as in the proposal, given the key.
@@ -62,7 +62,7 @@ def grow(
 
     Returns:
         The trees with at most `grammar.max_length` tokens, and their keys, int16 `(trees,)`.
-        The symbol of a digit is the value in its key. There are no trees if the wanted `value`
+        The symbol of a digit is the value in its key. The result is empty if the wanted `value`
         is too rare to be drawn.
     """
     grammar = distribution.grammar
@@ -294,7 +294,7 @@ def _pool_tables(distribution: KeyDistribution, height: int, depth: int) -> _Poo
         found=np.array(found),
         free=_keys(argument),
         deep=_keys(deep),
-        other=_keys(other or deep),  # with no other depth nothing stands before the leader
+        other=_keys(other or deep),  # without another depth the leader comes first
     )
 
 

@@ -33,7 +33,7 @@ from synthbench.tasks.trees.problems import brackets, problem_keys, token_codes
 DIGITS = tuple("0123456789")
 #: The deepest trees and the longest rows that can be asked for.
 DEEPEST, LONGEST = 40, 2000
-#: What is in place of brackets around something else than an expression. No task has such a token.
+#: The sign in place of brackets around something else than an expression. No task has such a token.
 _NO_EXPRESSION = "?"
 
 
@@ -257,7 +257,7 @@ class ExpressionTask(TextTask):
     # Expressions in texts of others.
 
     def row_spans(self, words: Sequence[str]) -> Iterator[tuple[int, int]]:
-        """Expressions that are not a part of a longer one, whatever is around them.
+        """Expressions that are not a part of a longer expression, whatever is around them.
 
         An expression is solved with a digit in place of each of its arguments that are expressions
         themselves, so that the time is linear in the number of words.

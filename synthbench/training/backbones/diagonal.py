@@ -8,8 +8,8 @@
 Each channel keeps its own state and takes its own a_t, the eigenvalue of its transition. Without
 negative eigenvalues no finite precision lets it count modulo 2.
 
-Source: Gu & Dao, Mamba, 2023, section 3.2 (selection; the discretisation is left out here) and
-figure 3 (gate and convolution); eigenvalues in (-1, 1): Grazzi et al., Unlocking state-tracking in
+Source: Gu & Dao, Mamba, 2023, section 3.2 (selection, without the discretisation) and
+figure 3 (gate and convolution). Eigenvalues in (-1, 1): Grazzi et al., Unlocking state-tracking in
 linear RNNs through negative eigenvalues, ICLR 2025.
 """
 

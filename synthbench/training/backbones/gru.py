@@ -6,7 +6,7 @@
     h_t = (1 - z_t) ⊙ n_t + z_t ⊙ h_(t-1),   h_0 = 0
 
 The paper has r_t ⊙ h_(t-1) inside U_n; `nn.GRU` multiplies after U_n, so that all products with
-h_(t-1) are one.
+h_(t-1) are joined.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ The published models that it becomes, by their options:
 
 - Chomsky hierarchy (Delétang et al., ICLR 2023, section A.2): `causal=False, order="post",
   num_layers=5, d_model=64, num_heads=8, mlp=256, activation="relu", dropout=0.1,
-  attention_bias=False, embedding_std=0.02, scaled_embedding=True`. The best of the positions none,
+  attention_bias=False, embedding_std=0.02, scaled_embedding=True`. The best positions of `none`,
   sinusoidal (with `count_down=True`), rotary, alibi and relative is reported.
 - Grokking (Power et al., 2022): `order="post", num_layers=2, d_model=128,
   num_heads=4, activation="relu", position="sinusoidal"`.
