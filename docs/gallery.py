@@ -81,19 +81,32 @@ def overview() -> str:
         task = make_task(name)
         several = len(task.splits[-1].buckets) > 1
         balanced = task.bucket_name.replace("_", " ") if several else "nothing"
-        _, spans = _in_readme(name)
         size = f"{sum(split.rows for split in task.splits):,}"
-        rows.append([f"[`{name}`]({name}.md)", f"{len(task.variants)}", balanced, spans, size])
+        link = f"[`{name}`]({name}.md)"
+        rows.append([link, f"{len(task.variants)}", balanced, _spans(task), size])
     return Table(head, rows, right=[1, 4]).markdown()
 
 
-def _in_readme(name: str) -> tuple[str, str]:
-    """Links to a task's papers, and what it is trained and tested on, as README has them."""
+def _spans(task: Task) -> str:
+    """The first and last bucket of train and of test. Empty if both splits have the same."""
+    train, test = task.splits[0].buckets, task.splits[-1].buckets
+    spans = [dict.fromkeys((min(buckets), max(buckets))) for buckets in (train, test)]
+    # A bucket of two numbers, such as pairs and length, is written as thousands and units.
+    words = ["–".join("/".join(_numbers(bucket)) for bucket in span) for span in spans]
+    return "" if train == test else " → ".join(words)
+
+
+def _numbers(bucket: int) -> list[str]:
+    length, number = divmod(bucket, 1000)
+    return [f"{number}", f"{length}"] if length else [f"{number}"]
+
+
+def _papers(name: str) -> str:
+    """Links to a task's papers, as README has them."""
     readme = (_ROOT / "README.md").read_text(encoding="utf-8")
     links = dict(re.findall(r"\[(\d+)\] (\[[^]]+\]\([^)]+\))", readme))
-    (found,) = re.findall(rf"^\|.*\| `{name}` \[([\d, ]+)\] \|.*\| (.+) \|$", readme, re.MULTILINE)
-    numbers, spans = found
-    return ", ".join(links[number] for number in numbers.split(", ")), spans
+    (numbers,) = re.findall(rf"`{name}` \[([\d, ]+)\]", readme)
+    return ", ".join(links[number] for number in numbers.split(", "))
 
 
 def code(words: str) -> str:
@@ -109,7 +122,7 @@ def task_page(name: str, results: Sequence[Mapping[str, Any]]) -> str:
         f"---\nsearch:\n  boost: 4\n---\n\n# {_title(task)}",
         f"*{task.summary}*",
         hard.strip(),
-        f"Source: {task.source}: {_in_readme(name)[0]}.",
+        f"Source: {task.source}: {_papers(name)}.",
         "## Two rows",
         *(variant_rows(name, variant, text) for variant, text in task.variants.items()),
         "## Splits",

@@ -94,8 +94,8 @@ class VerificationReport:
         dataset = f"{self.task} ({printable(path)})"
         verdict, color = f"{dataset} matches its manifest.", "green"
         if self.failures:
-            counted = "rows are counted from 0 in their file"
-            verdict, color = f"{dataset} does not match its manifest; {counted}:", "red"
+            counted = "Rows are counted from 0 in their file"
+            verdict, color = f"{dataset} does not match its manifest. {counted}:", "red"
         elif not self.made_again:
             verdict, color = (
                 f"Nothing wrong was found in {dataset}, but not everything is proved.",

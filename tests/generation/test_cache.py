@@ -185,7 +185,7 @@ def test_a_cache_that_has_no_usable_path_is_refused_with_a_remedy(tmp_path, monk
     gone.rmdir()
     for path in (os.fsdecode(b"/tmp/caf\xe9"), "relative", "~nobody-of-this-name/cache"):
         monkeypatch.setenv(cache.CACHE_VARIABLE, path)
-        with pytest.raises(UsageError, match=f"set {cache.CACHE_VARIABLE} to the absolute path"):
+        with pytest.raises(UsageError, match=f"Set {cache.CACHE_VARIABLE} to the absolute path"):
             load()
 
 

@@ -145,4 +145,4 @@ def test_blocks_in_flight_are_few_however_many_will_be_needed(tmp_path, numbers,
     rows = {"train": 2000, "iid": 9, "test": 9}
     make(tmp_path, workers=2, rows=rows, parameters={"sizes": (10**9, 10**9, 10**9)})
     assert len(pending) > 2000 // 32
-    assert max(pending) == 3
+    assert max(pending) < 4 * 8  # the current call and three ahead, each of eight small blocks

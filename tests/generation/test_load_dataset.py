@@ -159,7 +159,7 @@ def test_equal_tasks_have_one_entry_however_they_are_chosen(place):
         ({"rows": "100"}, "Rows '100': "),
         ({"variant": "all"}, "Unknown variant"),
         ({"n_value": 3}, "n_values"),
-        ({"parameters": {"n_values": 3}}, r"no argument 'parameters'; .* synthbench.task\("),
+        ({"parameters": {"n_values": 3}}, r"no argument 'parameters'. .* synthbench.task\("),
         ({"preset": "tiny"}, "paper, small"),
         ({"rows": {"train": -1}}, "whole numbers from 0"),
     ],

@@ -72,5 +72,5 @@ def test_exports_have_the_steps_where_they_have_answers(tiny, tmp_path):
 
 
 def test_a_row_without_its_label_is_refused():
-    with pytest.raises(UsageError, match="The row has no label; it has text"):
+    with pytest.raises(UsageError, match=r"The row has no label. It has text"):
         llm.worked_solution("parity", {"text": "1 2 3 4 ="})

@@ -111,12 +111,12 @@ def test_rows_are_grouped_by_any_column():
         (
             lambda batch: np.zeros((len(batch["input_ids"]), 3)),
             {},
-            r"expected at least 11 scores, one for each number .* got 3, in an array \(100, 3\)",
+            r"expected at least 11 scores, one for each number .* Got 3, in an array \(100, 3\)",
         ),
         (
             lambda batch: np.zeros((*batch["input_ids"].shape, 10)),
             {"form": "masked-lm"},
-            r"masked-lm: expected at least 12 scores, .* got 10, in an array \(100, 6, 10\)",
+            r"masked-lm: expected at least 12 scores, .* Got 10, in an array \(100, 6, 10\)",
         ),
         (
             lambda batch: batch["input_ids"][:, :3],

@@ -203,4 +203,4 @@ def test_splits_in_which_faults_were_found_before_are_not_made_again_and_the_oth
     verdict = verify(there, workers=1, progress=False)
     assert verdict.failures == [f"{TRAIN[1]}: is missing."]
     assert verdict.checked["rows made again"] == 80
-    assert verdict.not_proved == ["default/train: its rows, because of what was found wrong."]
+    assert verdict.not_proved == ["default/train: its rows, because of the faults."]

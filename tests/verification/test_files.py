@@ -96,7 +96,7 @@ def test_missing_and_unknown_columns_are_named(there):
     table = pq.read_table(there / TEST)
     write(there, TEST, table.drop_columns(["depth"]).append_column("note", table["text"]))
     (found,) = failures_of(there, TEST)
-    assert "has the columns id, text, label, dependency_depth, length, note; expected" in found
+    assert "has the columns id, text, label, dependency_depth, length, note. Expected" in found
 
 
 def test_features_that_are_not_the_task_s_are_named_and_rows_are_still_checked(there):

@@ -25,12 +25,12 @@ def test_what_was_just_made_is_found_whole_and_the_verdict_says_what_was_looked_
     )
 
 
-def test_both_variants_of_a_dataset_are_looked_at_and_may_have_the_same_rows(ctl):
+def test_all_variants_of_a_dataset_are_looked_at_and_may_have_the_same_rows(ctl):
     verdict = verify(ctl, workers=1, progress=False)
     assert verdict.made_again
     assert verdict.ok
-    assert verdict.checked["variants"] == 2
-    assert verdict.checked["rows"] == 70
+    assert verdict.checked["variants"] == 3
+    assert verdict.checked["rows"] == 105
 
 
 def test_the_verdict_is_the_same_with_two_workers(there):
