@@ -9,8 +9,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from synthbench.training.figures.figure import Figure, RunView, Unavailable, numbers, panels
+from synthbench.training.figures.figure import Figure, RunView, Unavailable, numbers
 from synthbench.training.models.output import Record
+from synthbench.training.panels import panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas

@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from synthbench.training.figures.figure import Figure, RunView, Unavailable, numbers, panels
+from synthbench.training.figures.figure import Figure, RunView, Unavailable, numbers
+from synthbench.training.panels import panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

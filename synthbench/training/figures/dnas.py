@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from synthbench.training.figures.figure import Figure, RunView, Unavailable, numbers, panels
+from synthbench.training.figures.figure import Figure, RunView, Unavailable, numbers
 from synthbench.training.layers.attention import Attention
 from synthbench.training.models.clusters import AttentionSteps
+from synthbench.training.panels import panels
 from synthbench.training.recipes.dnas import centre_distance
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from synthbench.training.figures.figure import Figure, RunView, Unavailable, numbers, panels
+from synthbench.training.figures.figure import Figure, RunView, Unavailable, numbers
+from synthbench.training.panels import panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas

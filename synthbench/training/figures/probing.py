@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from synthbench.training.figures.figure import Figure, Pass, RunView, Unavailable, numbers, panels
+from synthbench.training.figures.figure import Figure, Pass, RunView, Unavailable, numbers
+from synthbench.training.panels import panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from synthbench.training.figures.figure import Figure, RunView, Unavailable, numbers, panels
+from synthbench.training.figures.figure import Figure, RunView, Unavailable, numbers
 from synthbench.training.layers.attention import Attention
+from synthbench.training.panels import panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas

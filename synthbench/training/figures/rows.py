@@ -15,9 +15,9 @@ from synthbench.training.figures.figure import (
     Unavailable,
     label_columns,
     numbers,
-    panels,
 )
 from synthbench.training.layers.normalisation import key_mass
+from synthbench.training.panels import panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
+from synthbench.training.panels import panels
 from synthbench.training.suite.report import LEARNED, NOT_LEARNED
 from synthbench.training.suite.tables import model_names, name_of
 
@@ -23,8 +24,6 @@ def draw(report: Json, file: Path | IO[bytes], kind: str) -> None:
     import matplotlib
     import matplotlib.style
     from matplotlib.figure import Figure as Canvas
-
-    from synthbench.training.figures.figure import panels
 
     names = model_names(report)
     # The same report gives the same bytes.
