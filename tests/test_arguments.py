@@ -132,7 +132,7 @@ def test_odd_choices_of_a_task_are_refused_or_right():
 def test_what_a_task_is_is_no_argument_of_other_functions():
     for name in ("generate", "load_dataset", "train", "reproduce"):
         for argument in ("variant", "level", "parameters", "source_dir"):
-            with pytest.raises(UsageError, match=rf"no argument '{argument}'; .*synthbench.task\("):
+            with pytest.raises(UsageError, match=rf"no argument '{argument}'. .*synthbench.task\("):
                 getattr(synthbench, name)(**CALLS[name], **{argument: None})
 
 

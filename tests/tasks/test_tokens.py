@@ -71,7 +71,7 @@ def test_words_that_are_not_tokens_have_the_number_0():
 
 
 def test_many_allowed_tokens_are_shown_by_their_ends():
-    with pytest.raises(ValueError, match=r"allowed are w0 w1 .* w19 \.\.\. w299$"):
+    with pytest.raises(ValueError, match=r"Allowed are w0 w1 .* w19 \.\.\. w299$"):
         VOCABULARIES[3].encode(pa.array(["w300"]))
 
 
