@@ -85,8 +85,8 @@ def beside(lines: Mapping[str, Sequence[str]]) -> str:
     Example:
         >>> from synthbench.text.lines import beside
         >>> print(beside({"symbols": ["a", "b"], "states": ["q1", "q0"]}))
-        symbols    a  b
-        states    q1 q0
+        symbols   a  b
+        states   q1 q0
     """
     width = max(len(word) for words in lines.values() for word in words)
     names = max(map(len, lines))

@@ -75,6 +75,8 @@ def test_one_row_in_eight_is_held_out_whatever_its_bucket_label_and_length(name,
             continue  # few rows, of which more or less than an eighth may be held out
         if name == "state-tracking" and bucket <= 3:
             continue  # every learner must see these rows
+        if (name, variant) == ("sudoku", "9x9"):
+            continue  # a proposal has only grids that its split may have
         block = candidates(task, 800 if name == "clusters" else 4_000, bucket)
         held_out = are_held_out(fingerprints(task, block))
         columns = task.rendered(block)
