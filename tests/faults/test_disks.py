@@ -37,7 +37,7 @@ def check_failed(ended, message):
     assert (status, printed) == (1, ""), errors
     assert errors.startswith("Error: ")
     assert message in errors
-    assert "Run the same command to continue" in errors
+    assert "un the same command to continue" in errors
     assert len(errors.splitlines()) <= 2
 
 

@@ -250,7 +250,7 @@ def test_a_broken_checkpoint_is_an_error_that_says_what_to_do(data, interrupted)
         with pytest.raises(DatasetError, match=r"checkpoint\.pt .*[.] Start again"):
             run(interrupted, data)
     torch.save([1], checkpoint)
-    with pytest.raises(DatasetError, match="is damaged; start again"):
+    with pytest.raises(DatasetError, match=r"is damaged. Start again"):
         run(interrupted, data)
     checkpoint.write_bytes(whole)
     state = torch.load(checkpoint)
