@@ -37,7 +37,7 @@ _COLORS = {"pass": "green", "fail": "red", "not applicable": ""}
 def check_layer(
     layer: str, width: int, length: int, options: Sequence[str], device: str, as_json: bool
 ) -> int:
-    r"""Ask nine questions about layer L, FILE.py:NAME or PACKAGE.MODULE:NAME, before any training.
+    """Ask nine questions about layer L, FILE.py:NAME or PACKAGE.MODULE:NAME, before any training.
 
     \b
     causal      early outputs do not change when later inputs are drawn anew,
@@ -56,7 +56,7 @@ def check_layer(
     padding). The layer is causal unless it has causal=False,
     bidirectional=True, sees_what_follows=True or reads=("lengths",). The exit
     status is 1 if a question fails.
-    """
+    """  # noqa: D301  (click reads the backspace)
     with needs("'check-layer'", "PyTorch", "train"):
         from synthbench.training.layer_checks.check import check_layer as check
         from synthbench.training.recipes.base import read_option

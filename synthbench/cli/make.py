@@ -88,8 +88,11 @@ def generate(
     **options: Any,
 ) -> None:
     """Make the dataset of TASK, or of all, as Parquet."""
+    from synthbench.engine.worker_pool import keep_freed_memory
     from synthbench.generation.generate import run
     from synthbench.generation.request import Request
+
+    keep_freed_memory()  # of this program alone, as Python's callers have a process of their own
 
     outputs = {task: options.pop("out")}
     if task == _ALL:

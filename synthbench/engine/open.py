@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from synthbench.checks import needs
 from synthbench.engine.engine import MAX_MAKERS, Engine, default_workers, usable_cores
-from synthbench.engine.worker_pool import WorkerPool, keep_freed_memory
+from synthbench.engine.worker_pool import WorkerPool
 from synthbench.tasks.base import Task
 
 
@@ -44,7 +44,6 @@ def open_engine(
         with dask.open_cluster(count, scheduler, tasks) as engine:
             yield engine
     else:
-        keep_freed_memory()
         with (
             WorkerPool(count, patience) if count > 1 else contextlib.nullcontext() as pool,
             Engine(pool, count, makers=min(usable_cores(), MAX_MAKERS)) as engine,

@@ -36,7 +36,7 @@ def test_every_help_ends_with_examples_of_its_command(name):
     assert [line.strip() for line in shown.splitlines()] == examples(name)
     assert 1 <= len(examples(name)) <= 4
     assert all(line.startswith(f"synthbench {name}") for line in examples(name))
-    assert all(len(line) <= 80 for line in text.splitlines())
+    assert all(len(line) <= 80 and "\\b" not in line for line in text.splitlines())
 
 
 @pytest.mark.parametrize(("name", "line"), EXAMPLES)

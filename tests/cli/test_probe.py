@@ -42,6 +42,7 @@ def test_sound_rows_end_with_status_0(tmp_path, program):
         ("rows.jsonl --only leek", 2, "Did you mean 'leaks'"),
         ("rows.jsonl --scorer none.py:score", 2, "file 'none.py' is missing"),
         ("rows.jsonl --scorer-reads repli", 2, "Did you mean 'reply'"),
+        ("rows.jsonl --rows 5", 2, "rows= counts the rows of a generator"),
         ("empty.jsonl", 1, "is empty"),
         ("bad.jsonl", 1, "line 2: expected an object"),
         ("none.py:rows", 2, "file 'none.py' is missing"),

@@ -53,3 +53,19 @@ def test_a_fault_of_a_generator_is_found(tmp_path, name):
 def test_a_sound_generator_is_not_blamed(tmp_path, name):
     origin = write(tmp_path / "planted.py", SOUND[name], random.Random(name))
     assert found_in(synthbench.probe(origin)) == []
+
+
+@pytest.mark.slow
+def test_rows_limits_the_rows_of_a_generator_that_never_ends(tmp_path):
+    path = tmp_path / "endless.py"
+    path.write_text(
+        "import itertools, random\n"
+        "def rows(seed, split):\n"
+        "    draws = random.Random(f'{seed} {split}')\n"
+        "    for _ in itertools.count():\n"
+        "        n = draws.randrange(10**9)\n"
+        "        yield {'question': str(n), 'answer': str(n % 7)}\n"
+    )
+    probe = synthbench.probe(f"{path}:rows", rows=37, only="same rows")
+    assert "37 rows of train, 37 rows of test" in probe.taken
+    assert probe.verdicts[0].again.endswith("--rows 37 --only 'same rows'")

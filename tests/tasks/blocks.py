@@ -2,9 +2,13 @@
 
 import json
 
+import pyarrow as pa
+import pytest
+
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block
 from synthbench.tasks.row_ids import fingerprints
+from synthbench.tasks.worked import worked_functions, worked_steps
 from synthbench.verification.conformance.check import (
     CheckResult,
     _ask_each,
@@ -64,3 +68,36 @@ def assert_rows_and_levels(task, directory):
 
 def ids(task, block):
     return fingerprints(task, block).tolist()
+
+
+def parsed(task, *texts):
+    """The rows of texts, as the task parses them in one block."""
+    return rows_of(task, task.parse({"text": pa.array(texts)}))
+
+
+def assert_solver_and_parse_agree(task, text):
+    """Both refuse a text, or both read it alike, and then its worked steps hold."""
+    try:
+        solved = " ".join(task.solve(text))
+    except ValueError:
+        with pytest.raises(ValueError, match=f"{task.name}: not every row"):
+            parsed(task, text)
+    else:
+        (row,) = parsed(task, text)
+        assert row["label"] == solved
+        assert worked_functions(type(task)) is None or worked_steps(task, row)
+
+
+def assert_both_refuse(task, text, match):
+    """The solver refuses a text with a message, and so does `parse`."""
+    with pytest.raises(ValueError, match=match):
+        task.solve(text)
+    with pytest.raises(ValueError, match=r"."):
+        parsed(task, text)
+
+
+def assert_lengths_share_a_block(task, buckets):
+    """Rows of train and of two longer buckets of test are read in one block."""
+    rows = [rows_of(task, propose(task, "test", 5, bucket))[3] for bucket in buckets]
+    rows.append(rows_of(task, propose(task, n=4))[2])
+    assert parsed(task, *[row["text"] for row in rows]) == rows

@@ -16,7 +16,14 @@ from synthbench.tasks.copying.task import Copying
 from synthbench.tasks.describe import draw_row
 from synthbench.tasks.worked import worked_steps
 from tests.tasks.agreement import assert_drawn_from, assert_uniform
-from tests.tasks.blocks import assert_sound, propose, rows_of
+from tests.tasks.blocks import (
+    assert_both_refuse,
+    assert_lengths_share_a_block,
+    assert_solver_and_parse_agree,
+    assert_sound,
+    propose,
+    rows_of,
+)
 
 ROWS = {
     "selective": ("blank s5 blank blank s2 copy copy", "_ _ _ _ _ s5 s2"),
@@ -74,25 +81,13 @@ def test_solver_and_parse_agree_on_what_is_a_row(data):
     for _ in range(data.draw(st.integers(1, 3))):
         words[data.draw(st.integers(0, len(words) - 1))] = data.draw(st.sampled_from(task.tokens))
     words = words[data.draw(st.integers(0, 2)) : data.draw(st.integers(3, len(words)))]
-    text = " ".join(words)
-    try:
-        solved = " ".join(task.solve(text))
-    except ValueError:
-        with pytest.raises(ValueError, match="copying: not every row has"):
-            task.parse({"text": pa.array([text])})
-    else:
-        (row,) = rows_of(task, task.parse({"text": pa.array([text])}))
-        assert row["label"] == solved
-        assert worked_steps(task, row)
+    assert_solver_and_parse_agree(task, " ".join(words))
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_rows_of_several_lengths_are_read_in_one_block(variant):
     task = Copying(variant, SMALL)
-    rows = [rows_of(task, propose(task, "test", 5, bucket))[3] for bucket in (48, 96)]
-    rows.append(rows_of(task, propose(task, n=4))[2])
-    read = rows_of(task, task.parse({"text": pa.array([row["text"] for row in rows])}))
-    assert read == rows
+    assert_lengths_share_a_block(task, (48, 96))
 
 
 @pytest.mark.parametrize(
@@ -115,10 +110,7 @@ def test_rows_of_several_lengths_are_read_in_one_block(variant):
 )
 def test_other_texts_are_refused_by_both(variant, text):
     task = Copying(variant)
-    with pytest.raises(ValueError, match="expected a row such as"):
-        task.solve(text)
-    with pytest.raises(ValueError, match=r"."):
-        task.parse({"text": pa.array([text])})
+    assert_both_refuse(task, text, "expected a row such as")
 
 
 # The laws.

@@ -17,7 +17,14 @@ from synthbench.tasks.dyck.paths import count_paths, draw_paths
 from synthbench.tasks.dyck.task import Dyck
 from synthbench.tasks.worked import worked_steps
 from tests.tasks.agreement import assert_drawn_from, assert_uniform
-from tests.tasks.blocks import assert_sound, propose, rows_of
+from tests.tasks.blocks import (
+    assert_both_refuse,
+    assert_lengths_share_a_block,
+    assert_solver_and_parse_agree,
+    assert_sound,
+    propose,
+    rows_of,
+)
 
 ROWS = {
     "nested": ("o1 o2 c2 c1 o1 c1", "c1 c2 c1 _ c1 _", 2),
@@ -70,34 +77,20 @@ def test_solver_and_parse_agree_on_what_is_a_row(data):
     one, other = data.draw(places), data.draw(places)
     words[one], words[other] = words[other], words[one]
     words = words[data.draw(st.sampled_from([0, 0, 1, 2])) :]
-    text = " ".join(words)
-    try:
-        solved = " ".join(task.solve(text))
-    except ValueError:
-        with pytest.raises(ValueError, match="dyck: not every row has"):
-            task.parse({"text": pa.array([text])})
-    else:
-        (row,) = rows_of(task, task.parse({"text": pa.array([text])}))
-        assert row["label"] == solved
-        assert worked_steps(task, row)
+    assert_solver_and_parse_agree(task, " ".join(words))
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_rows_of_several_lengths_are_read_in_one_block(variant):
     task = Dyck(variant, {"length": 30})
-    rows = [rows_of(task, propose(task, "test", 5, bucket))[3] for bucket in (60, 120)]
-    rows.append(rows_of(task, propose(task, n=4))[2])
-    assert rows_of(task, task.parse({"text": pa.array([row["text"] for row in rows])})) == rows
+    assert_lengths_share_a_block(task, (60, 120))
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("text", ["", "o1", "c1 o1", "o1 c2", "o1 c1 c1", "o1 o2 c2", "o1 c9", "o"])
 def test_other_texts_are_refused_by_both(variant, text):
     task = Dyck(variant)
-    with pytest.raises(ValueError, match="expected brackets that are all closed"):
-        task.solve(text)
-    with pytest.raises(ValueError, match=r"."):
-        task.parse({"text": pa.array([text])})
+    assert_both_refuse(task, text, "expected brackets that are all closed")
 
 
 def test_crossing_brackets_are_words_of_shuffled_alone():

@@ -14,7 +14,14 @@ from synthbench.tasks.lists.task import Lists
 from synthbench.tasks.row_ids import fingerprints
 from synthbench.tasks.worked import worked_steps
 from tests.tasks.agreement import assert_uniform
-from tests.tasks.blocks import assert_sound, propose, rows_of
+from tests.tasks.blocks import (
+    assert_both_refuse,
+    assert_lengths_share_a_block,
+    assert_solver_and_parse_agree,
+    assert_sound,
+    propose,
+    rows_of,
+)
 
 ROWS = {
     "identity": ("s4 s1 s4 s7", "s4 s1 s4 s7"),
@@ -64,24 +71,13 @@ def test_solver_and_parse_agree_on_what_is_a_row(data):
     for _ in range(data.draw(st.integers(0, 3))):
         words[data.draw(st.integers(0, len(words) - 1))] = data.draw(st.sampled_from(task.tokens))
     words = words[data.draw(st.integers(0, 14)) :]
-    text = " ".join(words)
-    try:
-        solved = " ".join(task.solve(text))
-    except ValueError:
-        with pytest.raises(ValueError, match="lists: not every row has"):
-            task.parse({"text": pa.array([text])})
-    else:
-        (row,) = rows_of(task, task.parse({"text": pa.array([text])}))
-        assert row["label"] == solved
-        assert worked_steps(task, row)
+    assert_solver_and_parse_agree(task, " ".join(words))
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_rows_of_several_lengths_are_read_in_one_block(variant):
     task = Lists(variant, {"symbols": 8, "length": 16})
-    rows = [rows_of(task, propose(task, "test", 5, bucket))[3] for bucket in (32, 64)]
-    rows.append(rows_of(task, propose(task, n=4))[2])
-    assert rows_of(task, task.parse({"text": pa.array([row["text"] for row in rows])})) == rows
+    assert_lengths_share_a_block(task, (32, 64))
 
 
 @pytest.mark.parametrize(
@@ -104,10 +100,7 @@ def test_rows_of_several_lengths_are_read_in_one_block(variant):
 )
 def test_other_texts_are_refused_by_both(variant, text):
     task = Lists(variant)
-    with pytest.raises(ValueError, match="expected a row such as"):
-        task.solve(text)
-    with pytest.raises(ValueError, match=r"."):
-        task.parse({"text": pa.array([text])})
+    assert_both_refuse(task, text, "expected a row such as")
 
 
 def test_symbols_marks_and_deleted_places_are_uniform():

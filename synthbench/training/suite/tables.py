@@ -20,7 +20,7 @@ Json = Mapping[str, Any]
 NOTES = (
     "Figures: the share of right positions on longer rows, mean over seeds (lowest to highest).",
     "A layer counts in a setting if every seed learned 99% of its training rows.",
-    "Each layer has the best of its learning rates on validation rows.",
+    "Each layer has the best of its learning rates on validation rows, or iid rows without them.",
 )
 _CSV = (
     *("setting", "task", "variant", "model", "stored", "state", "learned", "seeds", "rate"),
