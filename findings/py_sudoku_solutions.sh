@@ -4,7 +4,7 @@
 #
 # Seen (Python 3.11, Linux): of Sudoku(3, seed=s).difficulty(0.5), s = 0 to 39, 15 have exactly
 # one solution, by a search that stops at the second. At difficulty 0.7, which leaves 25 clues, 0 of
-# 40 have. The generator dokusan 0.1.0 had one in 100 of 100.
+# 40 have.
 #
 # Exits with 0 while that holds, else with 1.
 set -eu
