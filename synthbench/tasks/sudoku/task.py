@@ -11,7 +11,7 @@ orders, other digits, and the transposed grid. Puzzles of 9 x 9 cells are held o
 puzzles that have the same solution, in any arrangement.
 
 Sources: Wang et al., Hierarchical Reasoning Model (2025), whose Sudoku-Extreme has 1,000 training
-puzzles with 1,000 arrangements of each; Jolicoeur-Martineau, Tiny Recursive Model (2025).
+puzzles with 1,000 arrangements of each, and Jolicoeur-Martineau, Tiny Recursive Model (2025).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class SudokuParameters(Parameters):
 
     difficulty: str = parameter(
         "all",
-        "all; easy: half of the cells or more are clues. Hard: the most nodes, 4x4: few clues",
+        "all, easy (half of the cells or more are clues), hard (the most nodes, in 4x4 few clues)",
         choices=("all", "easy", "hard"),
     )
     augmentations: int = parameter(
