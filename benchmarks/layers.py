@@ -12,9 +12,10 @@ import contextlib
 import functools
 import importlib.metadata
 import io
+import re
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -279,7 +280,7 @@ def main(words: list[str]) -> None:
     parser.add_argument("words", nargs="*")
     parser.add_argument("--out", metavar="FILE.md")
     chosen = parser.parse_args(words)
-    lines, details = [], []
+    lines, passed, failed = [], [], []
     for library, name, made, options in layers():
         if chosen.words and not any(word in f"{library} {name}" for word in chosen.words):
             continue
@@ -295,14 +296,19 @@ def main(words: list[str]) -> None:
             print(f"{library} {name}: {report}")
             continue
         marks = [_mark(report, question) for question in QUESTIONS]
-        lines.append([f"{library} {version}", f"`{name}`", *marks])
         print(f"{library} {name}: {seconds:.1f} s", flush=True)
+        layer = f"{library} {version}", f"`{name}`"
+        if report.failed:
+            questions = ", ".join(answer.question for answer in report.failed)
+            failed.append([*layer, questions, short(report.failed[0].seen)])
+        else:
+            passed.append(layer)
+        lines.append([*layer, *marks])
         for answer in report.failed:
-            details.append([library, f"`{name}`", answer.question, answer.seen, answer.where])
             print(f"    {answer.question}: {answer.seen} ({answer.where})", flush=True)
     table = Table(("library", "layer", *QUESTIONS), lines)
     if chosen.out:
-        Path(chosen.out).write_text(_page(table, details), encoding="utf-8")
+        Path(chosen.out).write_text(page(passed, failed), encoding="utf-8")
     print(render(table))
 
 
@@ -310,16 +316,34 @@ def _mark(report: LayerReport, question: str) -> str:
     return {PASS: "+", FAIL: "**no**"}.get(report[question].verdict, "·")
 
 
-def _page(table: Table, details: list[list[str]]) -> str:
-    failures = Table(("library", "layer", "question", "seen", "where"), details)
-    return f"{_HEAD}\n{table.markdown()}\n\n## Failures\n\n{failures.markdown()}\n"
+def short(seen: str) -> str:
+    """A failure in a few words: without the error that the layer raised."""
+    return re.split(r"[;:] (?:forward of|it draws)", seen)[0]
+
+
+def page(passed: Sequence[tuple[str, str]], failed: Sequence[Sequence[str]]) -> str:
+    """The page in Markdown.
+
+    Args:
+        passed: library and layer of each layer without a failure.
+        failed: library, layer, questions that failed, and the first failure.
+    """
+    by_library: dict[str, list[str]] = {}
+    for library, layer in passed:
+        by_library.setdefault(library, []).append(layer)
+    passes = Table(("library", "layers"), [[key, ", ".join(by_library[key])] for key in by_library])
+    failures = Table(("library", "layer", "failed questions", "seen at the first"), failed)
+    return (
+        f"{_HEAD}\n## Failures\n\n{failures.markdown()}\n\n"
+        f"## Layers without a failure\n\n{passes.markdown()}\n"
+    )
 
 
 _HEAD = """# Layers of public libraries
 
 [`synthbench check-layer`](../guides/try-your-own-layer.md#nine-questions) asked these layers its
 nine questions at random parameters, width 64 and 256 positions, on a CPU. Layers that have the
-choice were made causal. `+` is a pass, `·` not applicable. `python -m benchmarks layers --out
-docs/pages/results/public-layers.md` writes this page. A failure need not be a defect: a memory may
-leave parameters without a gradient by design, and many layers serve only some lengths.
+choice were made causal. A failure need not be a defect: a memory may leave parameters without a
+gradient by design, and many layers serve only some lengths. `python -m benchmarks layers --out
+docs/pages/results/public-layers.md` writes this page.
 """
