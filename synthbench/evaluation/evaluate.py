@@ -27,7 +27,7 @@ from synthbench.evaluation.rows import (
 )
 from synthbench.evaluation.scores import PLACE, score_of, scores_by, scores_of_places
 from synthbench.evaluation.unreadable import Unreadable
-from synthbench.tasks.base import LABEL, Task
+from synthbench.tasks.base import Task
 from synthbench.tasks.numeric import plain_value
 from synthbench.text.lines import short
 from synthbench.text.progress import Bar, progress_bar
@@ -247,7 +247,7 @@ class _Judgement:
 
     def _count_places(self, row: Mapping[str, Any], answer: Any, asked: bool) -> None:
         """Note which places of a sequence are right."""
-        for place, is_right in self._task.answer.right_places(row.get(LABEL), answer).items():
+        for place, is_right in self._task.right_places(row, answer).items():
             self._right.setdefault(place, []).append(is_right)
             self._asked_at[place] += asked
 

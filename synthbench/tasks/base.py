@@ -41,6 +41,9 @@ class TextTask(Task):
 
     Attributes:
         separator: the text between two tokens. If it is empty, each character is a token.
+        blank: the token of `text` at the places that an answer fills in. The label then has a token
+            for each token of the text, and `position_accuracy` counts the blank places alone. None:
+            all places of the label count.
         ordinary_bits: in texts of others, rows with less information (the entropy of their tokens,
             in bits a row) are taken for ordinary text. See `synthbench.decontamination`. Infinite
             where all rows are.
@@ -48,6 +51,7 @@ class TextTask(Task):
     """
 
     separator: ClassVar[str] = " "
+    blank: ClassVar[str | None] = None
     ordinary_bits: ClassVar[float] = 32.0
     ordinary_tokens: ClassVar[int] = 33
 
@@ -72,6 +76,25 @@ class TextTask(Task):
     def join(self, block: Block) -> pa.Array:
         """The texts of a block. A column `length` saves counting their tokens."""
         return self.vocabulary.join(self.input_ids(block), block.columns.get("length"))
+
+    # Verdicts on grids, whose other cells are given.
+
+    def right_places(self, row: Mapping[str, Any], answer: Any) -> dict[int, bool]:
+        """As of `Task`. Without the given places of a row that has blank places."""
+        right = super().right_places(row, answer)
+        if self.blank is None:
+            return right
+        words = row["text"].split(self.separator)
+        given = {place for place, word in enumerate(words, 1) if word != self.blank}
+        return {place: one for place, one in right.items() if place not in given} or right
+
+    def measure(self, row: Mapping[str, Any], answer: Any) -> dict[str, float]:
+        """As of `Task`, with `position_accuracy` over blank places if the text has `blank`."""
+        measured = super().measure(row, answer)
+        if self.blank is not None:
+            right = self.right_places(row, answer) if answer is not None else {}
+            measured["position_accuracy"] = sum(right.values()) / max(len(right), 1)
+        return measured
 
     # Rows in texts of others, see `synthbench.decontamination`.
 

@@ -72,6 +72,10 @@ class Judged:
             return {CHECKED[0]: float(passes(self, row, answer))}
         return self.answer.measure(row[LABEL], answer)
 
+    def right_places(self, row: Mapping[str, Any], answer: Any) -> dict[int, bool]:
+        """The verdict on each place of a sequence that counts, from 1. Empty for other labels."""
+        return self.answer.right_places(row.get(LABEL), answer)
+
     def score(self, row: Mapping[str, Any], prediction: Any) -> float:
         """The first metric of one prediction. A prediction that cannot be read is wrong."""
         row = row_values(self._judging, row)

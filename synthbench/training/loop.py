@@ -162,8 +162,9 @@ class Loop:
         self.model.train()
         with self.setting.autocast():
             output = apply(self._forward, batch)
-        loss = self.form.loss(output.scores, batch, recipe.label_smoothing)
-        total = loss
+        rounds = output.scores, *output.earlier
+        losses = [self.form.loss(one, batch, recipe.label_smoothing) for one in rounds]
+        total = loss = torch.stack(losses).mean()
         if recipe.ponder and output.ponder is not None:
             total = loss + recipe.ponder * output.ponder.mean()
         self.optimizer.zero_grad(set_to_none=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from synthbench.errors import SynthbenchError
 from synthbench.evaluation.evaluate import evaluate
 from synthbench.tasks.base import Task
 from synthbench.text.progress import progress_bar
+from synthbench.training.backbones.looped import LoopedTransformer
 from synthbench.training.batches import evaluation_batches, take
 from synthbench.training.forms.form import Form
 from synthbench.training.forms.rows import Batch, Rows
@@ -49,6 +50,34 @@ def report_splits(
             reports[name] = report.to_dict()
             bar.update(len(rows))
     return reports
+
+
+def metrics_by_rounds(
+    model: nn.Module,
+    form: Form,
+    task: Task,
+    splits: Mapping[str, EvaluationSplit],
+    rounds: Iterable[int],
+    setting: Setting,
+) -> dict[str, dict[str, dict[str, float]]]:
+    """The metrics of a looped model in other numbers of rounds, by split. Empty for other models.
+
+    Returns:
+        Metrics by their name, of each split, under each number of rounds as text.
+    """
+    looped = next((one for one in model.modules() if isinstance(one, LoopedTransformer)), None)
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for count in () if looped is None else sorted(rounds):
+        assert looped is not None
+        usual, looped.test_rounds = looped.test_rounds, count
+        title = f"evaluate {count} rounds"
+        reports = report_splits(title, model, form, task, splits, setting)
+        looped.test_rounds = usual
+        found[str(count)] = {
+            name: {metric: report[metric] for metric in task.metrics}
+            for name, report in reports.items()
+        }
+    return found
 
 
 @torch.no_grad()

@@ -28,6 +28,7 @@ from synthbench.training.options import Setting
 from synthbench.training.predicting import (
     EvaluationSplit,
     halting_steps,
+    metrics_by_rounds,
     read_longest,
     report_splits,
     training_score,
@@ -142,6 +143,7 @@ class Run:
             "splits": report_splits(
                 f"evaluate {self.recipe.name}", model, self.form, task, splits, self.setting
             ),
+            "rounds": metrics_by_rounds(model, self.form, task, splits, self._rounds, self.setting),
             "halting": (halting_steps(model, rows, self.setting) if self.recipe.ponder else None),
             "eureka": self._eureka(evaluations),
             "curve": _thinned(evaluations),
@@ -207,6 +209,11 @@ class Run:
         epoch = self.task.split("train").rows
         with source.tables(self.setting.workers) as table:
             yield StreamBatches(source, table, size, form, device, epoch, **drawn)
+
+    @property
+    def _rounds(self) -> set[int]:
+        """The numbers of rounds that the study's measures name."""
+        return {one.rounds for one in self.study.measures if one.rounds is not None}
 
     def _eureka(self, evaluations: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
         """When the measured accuracy first passed the threshold, None if it never did."""

@@ -248,6 +248,8 @@ def _value(
         return moment["epoch"] if moment else None
     if metric == "halting":
         return result["halting"][measure.split] if result["halting"] else None
+    if measure.rounds is not None:
+        report = result.get("rounds", {}).get(str(measure.rounds), {}).get(measure.split)
     if report is None or (metric == "eureka_accuracy" and not moment):
         return None
     value: float | None = report["accuracy" if metric == "eureka_accuracy" else metric]

@@ -62,6 +62,7 @@ SMALL = {
     "backbones.lstm:LSTM": {"d_model": 16, "dropout": 0.1},
     "backbones.dnc:DNC": {"d_model": 16, "cells": 8, "width": 8, "dropout": 0.1},
     "backbones.convolution:BaseConvolutions": {"d_model": 16},
+    "backbones.looped:LoopedTransformer": {"d_model": 16, "num_heads": 2, "dropout": 0.1},
     "models.vision:ViT": {"d_model": 16, "num_heads": 2, "num_layers": 2, "d_ff": 32, "patch": 14},
     "models.vision:ResNet": {"widths": (8, 8, 8, 16)},
 }

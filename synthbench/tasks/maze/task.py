@@ -31,12 +31,20 @@ from numpy.typing import NDArray
 
 from synthbench.errors import ParameterError
 from synthbench.seeding import Draws, hash_rows, mix
-from synthbench.tasks.base import Block, Breakdown, Parameters, Split, TextTask, parameter
+from synthbench.tasks.base import (
+    LABEL,
+    Block,
+    Breakdown,
+    Parameters,
+    Split,
+    TextTask,
+    parameter,
+)
 from synthbench.tasks.column import Column
 from synthbench.tasks.features import value
 from synthbench.tasks.maze import solver
 from synthbench.tasks.maze.drawn import draw_mazes
-from synthbench.tasks.maze.written import MarkedMaze, Maze, read_path
+from synthbench.tasks.maze.written import MarkedMaze, Maze, mark_moves, read_path
 from synthbench.tasks.numeric import text_ends
 
 _WALL, _FREE, _START, _GOAL, _PATH = range(1, 6)
@@ -84,6 +92,8 @@ class MazeTask(TextTask):
     bucket_name = "size"
     group_by = (Breakdown("steps", width=10),)
     scored_columns = ("text",)
+    metrics = ("accuracy", "position_accuracy")
+    blank = "."
     forms = ("token-classification", "masked-lm", "causal-lm")
     tokens = ("#", ".", "S", "G")
     block_rows = 256
@@ -117,6 +127,12 @@ class MazeTask(TextTask):
             return False
         path = self._path(grid)
         return given in (solver.marked(grid, path), solver.moves(path))
+
+    def right_places(self, row: Mapping[str, Any], answer: Any) -> dict[int, bool]:
+        """The verdict on each free cell. Moves mark the cells that they reach."""
+        grid = solver.read(row["text"])
+        given = None if answer is None else mark_moves(grid, answer)
+        return super().right_places({**row, LABEL: solver.marked(grid, self._path(grid))}, given)
 
     @property
     def columns(self) -> dict[str, Column]:

@@ -76,6 +76,27 @@ def walked(label: str) -> str:
     return label
 
 
+def mark_moves(grid: list[list[str]], path: str) -> str:
+    """The grid with `*` on the free cells that moves reach before a wall.
+
+    A path that is a grid itself, as `read_path` gives it, stays as it is.
+    """
+    steps = path.split(" ")
+    if not set(steps) <= set(MOVES):
+        return path
+    cells = [list(row) for row in grid]
+    row = next(row for row, line in enumerate(grid) if "S" in line)
+    column = grid[row].index("S")
+    for step in steps:
+        down, right = MOVES[step]
+        row, column = row + down, column + right
+        if grid[row][column] == "#":  # as all cells of the border
+            break
+        if cells[row][column] == ".":
+            cells[row][column] = "*"
+    return " ".join(cell for line in cells for cell in line)
+
+
 def read_path(text: str) -> str | None:
     r"""A grid or moves, with a space between two; None for any other text.
 

@@ -81,6 +81,7 @@ class Sudoku(TextTask):
     parameters_type = SudokuParameters
     categories = ("text-generation",)
     bucket_name = "nodes"
+    blank = "."
     group_by = (Breakdown("nodes", width=20), Breakdown("clues", width=4))
     forms = ("token-classification", "masked-lm", "causal-lm")
     levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {

@@ -104,6 +104,8 @@ class PlaceTokens(TextForm):
         is_class = self.task.answer.vocabulary is None
         self.metric = "accuracy" if is_class else "position_accuracy"
         self._allowed = torch.tensor(self.tokens.answer_ids)
+        blank = self.tokens.task.blank
+        self._blank = None if blank is None else self.input_tokens.index(blank)
 
     def head(self, d_model: int) -> nn.Module:
         """Reads the state at each position."""
@@ -127,10 +129,22 @@ class PlaceTokens(TextForm):
         )
 
     def measured(self, scores: Tensor, batch: Batch) -> Tensor:
-        """The share of asked positions that are right."""
+        """The share of asked positions that are right, of a grid's blank cells if it has any."""
         asked = batch.targets != NOT_ASKED
+        if self._blank is not None:
+            blank = asked & (self._questions(batch) == self._blank)
+            asked = torch.where(blank.any(dim=-1, keepdim=True), blank, asked)
         right = (self.chosen(scores) == batch.targets) & asked
         return right.sum(dim=-1) / asked.sum(dim=-1).clamp_min(1)
+
+    def _questions(self, batch: Batch) -> Tensor:
+        """The tokens of the question that the labels of a grid belong to, `(rows, width)`."""
+        if self.tokens.mask_id is None:
+            return batch.inputs
+        assert batch.lengths is not None
+        # Masks follow the question, as many as it has tokens.
+        places = torch.arange(batch.inputs.shape[1], device=batch.inputs.device)
+        return batch.inputs.gather(1, (places - batch.lengths[:, None] // 2).clamp_min(0))
 
     def chosen(self, scores: Tensor) -> Tensor:
         """The answer token with the highest score at each position, int64 `(rows, width)`."""

@@ -104,6 +104,7 @@ MODELS: dict[str, Model] = {
     "elman": _layer("elman:Elman", order="bare", num_layers=1),
     "gru": _layer("gru:GRU", order="bare", num_layers=1),
     "causal-transformer": _backbone("transformer:Transformer"),
+    "looped-transformer": _backbone("looped:LoopedTransformer"),
     "diagonal": _layer("diagonal:Diagonal"),
     "diagonal-signed": _layer("diagonal:Diagonal", eigenvalues="signed"),
     "deltanet": _layer("delta:Delta"),

@@ -13,6 +13,7 @@ class Output(NamedTuple):
 
     scores: Tensor  # before any normalisation, `(rows, classes)` for classes
     ponder: Tensor | None = None  # grows with the number of steps, a scalar; None without halting
+    earlier: tuple[Tensor, ...] = ()  # the scores of earlier rounds, on which there is a loss too
 
 
 class Record(defaultdict[str, list[Tensor]]):

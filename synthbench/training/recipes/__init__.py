@@ -16,6 +16,7 @@ from synthbench.training.recipes import (
     dnas,
     eureka,
     eureka_ablations,
+    grids,
     grokking,
     illusion,
     layers,
@@ -29,7 +30,14 @@ from synthbench.training.recipes.plain import PLAIN, plain_studies
 #: What tables say of the profile `quick`.
 QUICK_NOTE = "A first look of about a minute: models trained this little show nothing."
 _SHARE, _LEAST = 100, 20
-_OF_SEQUENCES = (grokking.CPU, illusion.MAIN, zoology.CPU, chomsky.CPU, *addition.STUDIES)
+_OF_SEQUENCES = (
+    grokking.CPU,
+    illusion.MAIN,
+    zoology.CPU,
+    chomsky.CPU,
+    *addition.STUDIES,
+    *grids.STUDIES,
+)
 
 
 def _shorter(recipe: Recipe) -> Recipe:
@@ -60,6 +68,8 @@ STUDIES: tuple[Study, ...] = (
     *chomsky.STUDIES,
     *addition.STUDIES,
     *addition.PAPER,
+    *grids.STUDIES,
+    *grids.PAPER,
     *map(_quick, (*cpu.STUDIES, dnas.CLUSTERS, *_OF_SEQUENCES)),
 )
 

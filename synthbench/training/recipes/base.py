@@ -42,6 +42,7 @@ class Measure:
             `halting`: the mean number of steps before a column halts.
         where: column and value, if only rows with this value count.
         headline: `in` or `out`, if it is the task's main figure in or out of distribution.
+        rounds: rounds in evaluation, if they differ from those in training. Only for looped models.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Measure:
     metric: str
     where: tuple[str, Any] | None = None
     headline: str = ""
+    rounds: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)

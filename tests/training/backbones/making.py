@@ -10,6 +10,7 @@ from synthbench.training.backbones.delta import Delta
 from synthbench.training.backbones.diagonal import Diagonal
 from synthbench.training.backbones.elman import Elman
 from synthbench.training.backbones.gru import GRU
+from synthbench.training.backbones.looped import LoopedTransformer
 from synthbench.training.backbones.stack import StackRNN
 from synthbench.training.backbones.tape import TapeRNN
 from synthbench.training.backbones.transformer import POSITIONS, Transformer
@@ -49,6 +50,7 @@ CAUSAL = {
     "transformer-sandwich": partial(
         Transformer, d_model=8, order="sandwich", norm="rms", activation="gated-gelu"
     ),
+    "looped-causal": partial(LoopedTransformer, d_model=8, rounds=3, causal=True),
     "transformer-no-mlp": partial(Transformer, d_model=8, num_heads=1, mlp=0),
 }
 ENCODERS = {
@@ -61,6 +63,7 @@ ENCODERS = {
     "encoder-count-down": partial(
         Transformer, d_model=8, position="sinusoidal", causal=False, count_down=True
     ),
+    "looped": partial(LoopedTransformer, d_model=8, num_layers=2, rounds=3, dropout=0.1),
 }
 BACKBONES = {**CAUSAL, **ENCODERS}
 
