@@ -24,6 +24,9 @@ Reader = Callable[[str, str], Any]
 
 _EDGES = " \t\r\n*_`$\"'“”,:;!{}∴✅✔👉👍"
 _GROUPED = re.compile(r"([-+]?)(\d+|\d{1,3}([ ,'_])\d{3}(?:\3\d{3})*)(\.0+)?")
+#: A fraction of TeX in an answer that a task checks, and the most that are nested.
+_FRACTION = re.compile(r"\\[dt]?frac\s?\{([^{}]{0,99})\}\s?\{([^{}]{0,99})\}")
+_DEEPEST = 5
 #: The digits of a number apart, as in the labels of `addition`.
 _APART = re.compile(r"\d([\"'`]?[ ,;|]{1,3}[\"'`]?)\d(?:\1\d)*")
 _FIRST = re.compile(r"[-+]?\d(?:[\d.,'_ ;|\"]*\d)?")
@@ -317,5 +320,8 @@ def _checked(text: str, mode: str) -> str | None:
     if mode != ENCLOSED:
         lines = [*itertools.takewhile(bool, lines[:: -1 if mode == ALONE else 1])]
         lines = lines[:: -1 if mode == ALONE else 1]
-    text = plain("\n".join(lines)).strip()
+    text, depth = "\n".join(lines), 0
+    while depth < _DEEPEST and (found := _FRACTION.subn(r"((\1)/(\2))", text))[1]:
+        text, depth = found[0], depth + 1
+    text = plain(text).strip()
     return re.sub(r"(?<=[\w)\]])\.\Z", "", text) or None  # the full stop of a sentence

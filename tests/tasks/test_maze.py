@@ -263,3 +263,25 @@ def test_the_straight_line_is_right_only_where_nothing_is_in_its_way():
         right += task.score(row, answer) == 1
         assert task.score(row, answer) == 0 or row["steps"] == abs(start - goal).sum()
     assert 0 < right < len(rows) / 2
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_share_of_cells_counts_free_cells_alone_and_moves_mark_what_they_reach(variant):
+    for size in (9, 21):
+        task, rows = drawn(variant, size, 10)
+        for row in rows:
+            free, path = row["text"].split().count("."), row["steps"] - 1
+            share = {
+                name: task.measure(row, task.read_answer(row, answer))["position_accuracy"]
+                for name, answer in {
+                    "label": row["label"],
+                    "moves": task.answer.format_answer(row["label"]),
+                    "copy": row["text"],
+                    "nowhere": "S",
+                    "first": task.answer.format_answer(row["label"])[:1],
+                }.items()
+            }
+            assert share["label"] == share["moves"] == 1.0
+            assert share["copy"] == pytest.approx(1 - path / free)
+            assert share["first"] == pytest.approx(1 - max(path - 1, 0) / free)
+            assert task.measure(row, None) == {"accuracy": 0.0, "position_accuracy": 0.0}

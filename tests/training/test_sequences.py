@@ -36,6 +36,9 @@ RECIPE = Recipe(
     },
 )  # fmt: skip
 FORMS = [
+    ("sudoku", "token-classification"),
+    ("maze", "token-classification"),
+    ("maze", "masked-lm"),
     ("recall", "token-classification"),
     ("recall", "masked-lm"),
     ("sorting", "masked-lm"),

@@ -18,12 +18,14 @@ from fractions import Fraction
 _LONGEST = 1_000
 _SIGNS = str.maketrans(
     {
-        **dict.fromkeys("×·⋅∙•∗✕✖＊xX", "*"),
-        **dict.fromkeys("÷∕⁄／:", "/"),
+        **dict.fromkeys("×·⋅∙•∗✕✖⨯＊xX", "*"),
+        **dict.fromkeys("÷∕⁄／∶:", "/"),
         **dict.fromkeys("−‐‑‒–—﹣－", "-"),
-        **{"＋": "+", "＝": "=", "（": "(", "）": ")"},
+        **{"＋": "+", "＝": "=", "（": "(", "）": ")", "→": "=", "⇒": "=", "\ufe0f": None},
     }
 )
+#: Other signs before a target, and a target that is written as a decimal.
+_EQUALS, _WHOLE = re.compile("[-=]>"), re.compile(r"(=\s*[0-9]{1,9})\.0{1,9}$")
 _TEXT = re.compile(r"[-+*/=()\[\]{}0-9\s]*")
 _TOKEN = re.compile(r"\s*([1-9][0-9]{0,2}(?![0-9])|[-+*/()\[\]{}])")
 _BRACKETS = {")": "(", "]": "[", "}": "{"}
@@ -42,7 +44,8 @@ def plain_signs(text: str) -> str | None:
     """
     if len(text) > _LONGEST:
         return None
-    text = text.translate(_SIGNS).strip().removesuffix(".").rstrip()
+    text = _EQUALS.sub("=", text.translate(_SIGNS)).strip().removesuffix(".").rstrip()
+    text = _WHOLE.sub(r"\1", text)
     return text if _TEXT.fullmatch(text) and re.search("[0-9]", text) else None
 
 
