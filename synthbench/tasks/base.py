@@ -86,7 +86,7 @@ class TextTask(Task):
             return right
         words = row["text"].split(self.separator)
         given = {place for place, word in enumerate(words, 1) if word != self.blank}
-        return {place: one for place, one in right.items() if place not in given} or right
+        return {place: verdict for place, verdict in right.items() if place not in given} or right
 
     def measure(self, row: Mapping[str, Any], answer: Any) -> dict[str, float]:
         """As of `Task`, with `position_accuracy` over blank places if the text has `blank`."""

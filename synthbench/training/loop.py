@@ -163,7 +163,7 @@ class Loop:
         with self.setting.autocast():
             output = apply(self._forward, batch)
         rounds = output.scores, *output.earlier
-        losses = [self.form.loss(one, batch, recipe.label_smoothing) for one in rounds]
+        losses = [self.form.loss(scores, batch, recipe.label_smoothing) for scores in rounds]
         total = loss = torch.stack(losses).mean()
         if recipe.ponder and output.ponder is not None:
             total = loss + recipe.ponder * output.ponder.mean()

@@ -65,7 +65,7 @@ def metrics_by_rounds(
     Returns:
         Metrics by their name, of each split, under each number of rounds as text.
     """
-    looped = next((one for one in model.modules() if isinstance(one, LoopedTransformer)), None)
+    looped = next((part for part in model.modules() if isinstance(part, LoopedTransformer)), None)
     found: dict[str, dict[str, dict[str, float]]] = {}
     for count in () if looped is None else sorted(rounds):
         assert looped is not None

@@ -213,7 +213,8 @@ class Run:
     @property
     def _rounds(self) -> set[int]:
         """The numbers of rounds that the study's measures name."""
-        return {one.rounds for one in self.study.measures if one.rounds is not None}
+        measures = self.study.measures
+        return {measure.rounds for measure in measures if measure.rounds is not None}
 
     def _eureka(self, evaluations: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
         """When the measured accuracy first passed the threshold, None if it never did."""

@@ -13,6 +13,7 @@ from tests.training.test_recipes import SIZES
 #: Whole numbers from 1, by model.
 WHOLE = {
     "ndr": ("d_model", "num_heads", "num_layers", "test_layers", "d_ff", "max_length"),
+    "looped-transformer": ("d_model", "num_heads", "num_layers", "rounds", "test_rounds"),
     "lstm": ("d_model", "d_embedding", "num_layers"),
     "dnc": ("d_model", "d_embedding", "cells", "width", "read_heads"),
     "vit": ("size", "patch", "d_model", "num_heads", "num_layers", "d_ff"),

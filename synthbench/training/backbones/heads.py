@@ -94,5 +94,5 @@ class TokenModel(nn.Module):
         if lengths is None:
             lengths = inputs.new_full((len(inputs),), inputs.shape[1])
         states = self.backbone(inputs, lengths, record, positions)
-        earlier = (self.head(states._replace(states=one), lengths) for one in states.earlier)
+        earlier = (self.head(states._replace(states=after), lengths) for after in states.earlier)
         return Output(self.head(states, lengths), states.ponder, tuple(earlier))

@@ -53,7 +53,7 @@ class LoopedTransformer(Transformer):
         >>> import torch
         >>> from synthbench.training.backbones.looped import LoopedTransformer
         >>> model = LoopedTransformer(6, d_model=32, rounds=3)
-        >>> given = model(torch.ones(2, 16, dtype=torch.int64), torch.tensor([16, 16]))
+        >>> given = model(torch.zeros(2, 16, dtype=torch.int64), torch.tensor([16, 16]))
         >>> given.states.shape, len(given.earlier)
         (torch.Size([2, 16, 32]), 2)
     """

@@ -1,4 +1,4 @@
-"""Recipes for grids, Sudoku and mazes: a looped Transformer beside a plain one.
+"""Recipes for grids, Sudoku and mazes: looped and plain Transformers.
 
 Every cell is a token with a class of its own. The looped Transformer applies its blocks round after
 round, with a loss after every round. The plain Transformer has four times as many blocks of half
