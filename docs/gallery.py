@@ -1,18 +1,15 @@
-"""The gallery: a page for each task, from the package, its cards and the results of `reproduce`."""
+"""The gallery: a page for each task, from the package and the cards."""
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from charts import Curve, line_chart
 from pictures import picture, stand_ins
-from results import drawn_models, models_sizes, read_comparisons, sizes
-from shapes import MOST_CURVES
 
 from synthbench.dataset.card import prose
 from synthbench.sampling.preview import sample_rows
@@ -21,27 +18,24 @@ from synthbench.tasks.describe import parameter_help
 from synthbench.tasks.registry import list_tasks
 from synthbench.tasks.registry import task as make_task
 from synthbench.text.tables import Table
-from synthbench.training.comparison import markdown
 
 #: Rows that take more room, in characters or cells, are drawn only if there are no others.
 _SHORT = 46
-#: At most so many places of an axis have a label each.
-_LABELLED = 16
-#: So many models may have two curves each.
-_FEW = 2
 #: Width and height of the largest picture whose letters have 10 pixels on a card of the index.
 _CARD = 460, 280
 _ROOT = Path(__file__).parents[1]
 
 
-def pages() -> Iterator[tuple[str, str]]:
-    """Path and Markdown of the index and of every task's page."""
-    comparisons = read_comparisons()
+def pages(with_results: Container[str]) -> Iterator[tuple[str, str]]:
+    """Path and Markdown of the index and of every task's page.
+
+    Args:
+        with_results: the tasks that have a page of results.
+    """
     with stand_ins():
         yield "gallery/index.md", index()
         for name in list_tasks():
-            results = [one for one in comparisons if one["task"] == name]
-            yield f"gallery/{name}.md", task_page(name, results)
+            yield f"gallery/{name}.md", task_page(name, has_results=name in with_results)
 
 
 def index() -> str:
@@ -114,7 +108,7 @@ def code(words: str) -> str:
     return re.sub(r"`(.*?)`", r"<code>\1</code>", escape(words))
 
 
-def task_page(name: str, results: Sequence[Mapping[str, Any]]) -> str:
+def task_page(name: str, *, has_results: bool) -> str:
     """Everything about one task."""
     task = make_task(name)
     hard, _, details = prose(task).strip().partition("\n## ")
@@ -130,8 +124,12 @@ def task_page(name: str, results: Sequence[Mapping[str, Any]]) -> str:
         "## Make it",
         commands(task),
     ]
-    if results:
-        parts += ["## Baselines and solutions", *map(result_section, results)]
+    if has_results:
+        parts += [
+            "## Baselines and solutions",
+            f"[Results of `{name}`](../results/tasks/{name}.md) has the figures and curves of "
+            "trained models, beside those of the paper.",
+        ]
     parts += [f"## {details}", "## Parameters and columns", parameters_table(task), columns(task)]
     return "\n\n".join(parts) + "\n"
 
@@ -232,100 +230,3 @@ def columns(task: Task) -> str:
 
 def _plain(value: Any) -> str:
     return (", ".join(map(str, value)) if isinstance(value, list) else str(value)) or '""'
-
-
-# Results.
-
-
-def result_section(comparison: Mapping[str, Any]) -> str:
-    """The table of one run of `reproduce`, and its charts."""
-    title = f"### At the sizes of the profile `{comparison['profile']}`"
-    if comparison["study"] != "main":
-        title += f": {comparison['title']}"
-    _, table, *rest = markdown(comparison).strip().split("\n\n")
-    # Columns of parameters, steps and seconds would leave no room for the figures.
-    table = re.sub(r"^(\|.*?)(?: [^|\n]* \|){3}$", r"\1", table, flags=re.MULTILINE)
-    size = f"{sizes(comparison)} {models_sizes(comparison)}"
-    return "\n\n".join([title, size, table, *rest, *charts(comparison)])
-
-
-def charts(comparison: Mapping[str, Any]) -> Iterator[str]:
-    """Accuracy by size, depth or length where it was measured, else by training step.
-
-    Models that have not learned their training rows are not drawn.
-    """
-    task = make_task(comparison["task"], **comparison["data"]["parameters"])
-    fitted = drawn_models(comparison)
-    variants = dict.fromkeys(line["variant"] for line in comparison["models"])
-    for variant in variants:
-        models = [line for line in fitted if line["variant"] == variant]
-        where = f", {variant}" if len(variants) > 1 else ""
-        # So many curves can be told apart.
-        parts = [models[n : n + MOST_CURVES] for n in range(0, len(models), MOST_CURVES)]
-        drawn = "".join(filter(None, (_chart(task, part, where) for part in parts)))
-        if drawn:
-            yield f'<div id="{curve_anchor(comparison, variant)}">{drawn}</div>'
-
-
-def _chart(task: Task, models: Sequence[Mapping[str, Any]], where: str) -> str | None:
-    """The curves of a few models; None if nothing was measured that makes a curve."""
-    if series := by_bucket(models) or by_size(models):
-        ticks = sorted({x for (curve,) in series.values() for x, _ in curve})
-        _, longest = ends(task, task.splits[0])
-        trained_to = longest if longest < ticks[-1] else None
-        shown = ticks if len(ticks) <= _LABELLED else ()
-        kind = task.bucket_name.replace("_", " ")
-        return line_chart(series, kind + where, ticks=shown, trained_to=trained_to)
-    if series := by_step(models):
-        return line_chart(series, f"step of training{where}")
-    return None
-
-
-def curve_anchor(comparison: Mapping[str, Any], variant: str) -> str:
-    """The anchor of a variant's curves on the task's page."""
-    return f"curves-{comparison['profile']}-{comparison['study']}-{variant}"
-
-
-@functools.cache
-def ends(task: Task, split: Split) -> tuple[float, float]:
-    """The least and the greatest depth, length or size of a split's rows."""
-    rows = sample_rows(task, split.name, len(split.buckets))  # one of each bucket
-    places = [row[task.bucket_name] for row in rows]
-    return min(places), max(places)
-
-
-def by_size(models: Sequence[Mapping[str, Any]]) -> dict[str, list[Curve]]:
-    """The measures that are named after a size, such as `6x6`."""
-    series: dict[str, list[Curve]] = {}
-    for model in models:
-        points = [
-            (float(size[1]), figure["mean"])
-            for name, figure in model["measures"].items()
-            if (size := re.fullmatch(r"(\d+)x\1", name))
-        ]
-        if points:
-            series[model["model"]] = [points]
-    return series
-
-
-def by_bucket(models: Sequence[Mapping[str, Any]]) -> dict[str, list[Curve]]:
-    """The score of each depth or length, over all evaluation splits, where it was noted."""
-    return {
-        model["model"]: [sorted((float(key), score) for key, score in model["by_bucket"].items())]
-        for model in models
-        if model.get("by_bucket")
-    }
-
-
-def by_step(models: Sequence[Mapping[str, Any]]) -> dict[str, list[Curve]]:
-    """The accuracy that training watched, of every run; of few models also that on train."""
-    series: dict[str, list[Curve]] = {}
-    for model in models:
-        for split in ("test", "validation", *["train"] * (len(models) <= _FEW)):
-            curves = [
-                [(one["step"], one["accuracy"]) for one in run["curve"] if one["split"] == split]
-                for run in model["runs"]
-            ]
-            if kept := [curve for curve in curves if curve]:
-                series[f"{model['model']}, {split}"] = kept
-    return series

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import posixpath
 import re
 import sys
@@ -11,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import griffe
 import yaml
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
@@ -29,82 +27,27 @@ sys.path.insert(0, str(ROOT))  # for the image sources that the tests make
 
 import gallery  # noqa: E402
 import language_models as of_language_models  # noqa: E402
+import task_results  # noqa: E402
 from beside import beside_paper  # noqa: E402
 from chance import chance  # noqa: E402
 from drawings import depth_two, way_of_the_data  # noqa: E402
 from levels import levels_table  # noqa: E402
-from overview import matrices, panels  # noqa: E402
+from overview import matrices  # noqa: E402
 from pictures import picture  # noqa: E402
-from results import (  # noqa: E402
-    contrasts_section,
-    figure,
-    read_comparisons,
-    results_section,
-)
+from results import contrasts_section, figure, read_comparisons  # noqa: E402
+from site_checks import unanswered, undocumented  # noqa: E402
 from suite import suite_section  # noqa: E402
 from tried import budget_section, tried_section  # noqa: E402
 
 from synthbench.training.runs import stored_runs  # noqa: E402
 
-#: What users are told of: each public name must have a docstring and an entry in the reference.
-MODULES = [
-    "synthbench",
-    "synthbench.answers",
-    "synthbench.errors",
-    "synthbench.tasks.features",
-    "synthbench.tasks.column",
-    "synthbench.llm",
-    "synthbench.tasks.registry",
-    "synthbench.seeding",
-    "synthbench.streaming",
-    "synthbench.tasks.audit_spec",
-    "synthbench.tasks.base",
-    "synthbench.tasks.optional_modules",
-    "synthbench.tasks.images.task",
-    "synthbench.tasks.judged",
-    "synthbench.tasks.parameters",
-    "synthbench.tasks.task",
-    "synthbench.tasks.tokens",
-    "synthbench.tasks.trees",
-    "synthbench.torch_stream",
-    "synthbench.training.backbones",
-    "synthbench.training.forms",
-    "synthbench.training.layers.attention",
-    "synthbench.training.layers.halting",
-    "synthbench.training.layers.normalisation",
-    "synthbench.training.layers.positions",
-    "synthbench.training.models",
-]
-#: What newcomers look for, in one word or two, and the page that must be among the first found.
-QUESTIONS = {
-    "harder": "guides/levels",
-    "my layer": "guides/try-your-own-layer",
-    "GPU": "guides/train",
-    "GPT": "guides/language-models",
-    "clean corpus": "guides/held-out",
-    "contamination": "guides/held-out",
-    "own task": "guides/add-a-task",
-    "own rows": "guides/probe",
-    "Hub": "guides/share",
-    "PyTorch": "guides/streams",
-    "differences papers": "results/differences",
-    "published rows": "results/published-rows",
-    "100 million rows": "guides/scale-out",
-    "cite": "start/citing",
-    "BibTeX": "start/citing",
-    "datasheet": "how-it-works/datasheet",
-    "tuned": "how-it-works/datasheet",
-    "size tried": "results/tried",
-    **{name.replace("-", " "): f"gallery/{name}.html" for name in list_tasks()},
-}
-#: So many results of a search are seen without scrolling far.
-SEEN = 10
-
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """List the tasks' pages under "Gallery"."""
-    (entry,) = (one for one in config.nav or [] if "Gallery" in one)
-    entry["Gallery"] = ["gallery/index.md", *(f"gallery/{name}.md" for name in list_tasks())]
+    """List the tasks' pages under "Gallery", and those with results under "Results"."""
+    nav = {title: entry for entry in config.nav or [] for title in entry}
+    nav["Gallery"]["Gallery"] = ["gallery/index.md", *(f"gallery/{one}.md" for one in list_tasks())]
+    pages = [{name: f"results/tasks/{name}.md"} for name in _with_results()]
+    nav["Results"]["Results"].insert(1, {"By task": pages})
     return config
 
 
@@ -119,7 +62,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def generated_pages() -> Iterator[tuple[str, str]]:
     """Path and Markdown of each generated page."""
-    yield from gallery.pages()
+    yield from gallery.pages(_with_results())
+    yield from task_results.pages(_results())
     yield "reference/command-line.md", command_line()
     yield EXAMPLES, examples()
     yield "changelog.md", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
@@ -147,14 +91,24 @@ def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
     )
 
 
+def on_page_content(html: str, **_: Any) -> str:
+    """Keep a mean and its deviation on one line."""
+    return html.replace(" \u00b1 ", "\u00a0\u00b1\u00a0")
+
+
 @functools.cache
 def _results() -> list[dict[str, Any]]:
     return read_comparisons()
 
 
-def results() -> str:
-    """The table of all results of `reproduce`, and the commands that make them again."""
-    return results_section(_results())
+def _with_results() -> list[str]:
+    """The tasks that have stored results, in order."""
+    return list(dict.fromkeys(one["task"] for one in _results()))
+
+
+def meanings() -> str:
+    """The meaning of a pass and a fail of every task."""
+    return task_results.meanings(_results())
 
 
 def chomsky_table() -> str:
@@ -178,11 +132,6 @@ def language_models() -> str:
 def results_matrix() -> str:
     """Models and tasks, with the accuracy beyond training as colour."""
     return matrices(_results())
-
-
-def results_panels() -> str:
-    """The curve of every model, small."""
-    return panels(_results())
 
 
 def contrasts() -> str:
@@ -261,11 +210,10 @@ _INSERTS: Mapping[str, Callable[[], str]] = {
     "language_models": language_models,
     "levels": levels_table,
     "listops_row": listops_row,
+    "meanings": meanings,
     "new_task": new_task,
     "papers": papers,
-    "results": results,
     "results_matrix": results_matrix,
-    "results_panels": results_panels,
     "sampling_drawing": depth_two,
     "suite": suite,
     "tried": tried,
@@ -299,56 +247,8 @@ def on_post_build(config: MkDocsConfig) -> None:
     Raises:
         PluginError: names all that is missing.
     """
-    pages = (Path(config.site_dir) / "reference").glob("*.html")
-    anchors = {
-        anchor
-        for page in pages
-        for anchor in re.findall(r'id="(synthbench[\w.]*)"', page.read_text(encoding="utf-8"))
-    }
-    package = griffe.load("synthbench", search_paths=[ROOT], resolve_aliases=True)
-    missing = unanswered(Path(config.site_dir) / "search" / "search_index.json")
-    for path in MODULES:
-        for name, thing in public(package, path):
-            if not thing.docstring:
-                missing.append(f"{path}.{name} has no docstring")
-            if not anchors & {f"{path}.{name}", thing.canonical_path}:
-                missing.append(f"{path}.{name} is not in the reference")
+    site = Path(config.site_dir)
+    missing = unanswered(site / "search" / "search_index.json")
+    missing += undocumented(site / "reference", ROOT)
     if missing:
         raise PluginError("\n".join(missing))
-
-
-def unanswered(index: Path) -> list[str]:
-    """The questions of newcomers that a search does not answer among the first results.
-
-    As the site's search does, a section is found if it has all words or their beginnings, and those
-    with the words in their title come first, by the boost of their page.
-    """
-    sections = json.loads(index.read_text(encoding="utf-8"))["docs"]
-    faults = []
-    for question, page in QUESTIONS.items():
-        words = [re.compile(rf"\b{word}", re.IGNORECASE) for word in question.split()]
-        found = [
-            (sum(not word.search(one["title"]) for word in words), -one.get("boost", 1), one)
-            for one in sections
-            if all(word.search(f"{one['title']} {one['text']}") for word in words)
-        ]
-        found.sort(key=lambda one: one[:2])
-        first = [one["location"] for *_, one in found[:SEEN]]
-        if not any(place.startswith(page) for place in first):
-            faults.append(f"A search for {question!r} finds {first}, but not {page}")
-    return faults
-
-
-def public(package: griffe.Module, path: str) -> Iterator[tuple[str, griffe.Object]]:
-    """The public classes and functions of a module, found without importing it."""
-    module = package[path.partition(".")[2]] if "." in path else package
-    exports = set(map(str, module.exports or ()))
-    for name, member in module.members.items():
-        handed_on = name in exports if exports else module.is_package
-        if name.startswith("_") or not (handed_on or (not exports and not member.is_alias)):
-            continue
-        thing = member.final_target if member.is_alias else member
-        if thing.is_module and handed_on:  # a function of the same name, as `llm.prompts`
-            thing = thing.members.get(name, thing)
-        if thing.is_class or thing.is_function:
-            yield name, thing

@@ -1,19 +1,17 @@
-"""All results at a glance: a matrix of models and tasks, and a small curve for every model."""
+"""All results at a glance: a matrix of models and tasks."""
 
 from __future__ import annotations
 
 import itertools
 import json
-import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
 from chance import chance
-from gallery import by_bucket, by_size, curve_anchor, ends
+from curves import curve_anchor
 from results import drawn_models
-from shapes import line, svg, text
 
 from synthbench.tasks.registry import task as make_task
 from synthbench.training.cells import ONE_RUN, fit_words, of_one_run
@@ -22,19 +20,10 @@ from synthbench.training.paper_size import task_differences
 
 Line = Mapping[str, Any]
 Comparison = Mapping[str, Any]
-#: A panel's axes, in pixels; its curve is drawn over the whole width.
-_WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 190, 132, 26, 182, 26, 108
-#: From this ratio of the last place to the first, the scale is logarithmic.
-_WIDE = 16
 #: Marks a figure of a single run.
 _SINGLE = "\u2020"
 #: At most so many columns of a matrix fit on a page.
 _COLUMNS = 15
-#: Names from this length on are written smaller.
-_LONG = 26
-
-
-# The matrix.
 
 
 def matrices(comparisons: Sequence[Comparison]) -> str:
@@ -48,7 +37,7 @@ def matrices(comparisons: Sequence[Comparison]) -> str:
     return "\n\n".join(map(matrix, parts))
 
 
-def matrix(comparisons: Sequence[Comparison], curves: str = "../gallery/{task}.html") -> str:
+def matrix(comparisons: Sequence[Comparison], curves: str = "tasks/{task}.html") -> str:
     """Accuracy beyond what was trained on, as HTML: a row a model, a column a task and variant.
 
     The first row has what a guess scores.
@@ -134,26 +123,42 @@ def _column_head(key: tuple[str, ...], columns: Mapping[tuple[str, ...], Any]) -
     return "<br>".join(lines)
 
 
+def learned_figures(comparisons: Sequence[Comparison]) -> list[float]:
+    """The figures of all cells of models that have learned their training rows."""
+    return [
+        drawn["measures"][_beyond(comparison)]["mean"]
+        for lines in _columns(comparisons).values()
+        for comparison, entry in lines
+        if (drawn := _drawn(comparison, entry))
+    ]
+
+
+def _drawn(comparison: Comparison, entry: Line) -> Line | None:
+    """The runs of a model that count, None if it has not learned its training rows."""
+    place = entry["model"], entry["variant"]
+    found = (one for one in drawn_models(comparison) if (one["model"], one["variant"]) == place)
+    return next(found, None)
+
+
 def _cell(comparison: Comparison, entry: Line, curves: str) -> str:
     """A figure in its colour, with its marks; it leads to the curves, if the variant has any.
 
-    The cell of a model that has not learned its training rows is grey and has no figure, except
-    where Eureka-moments are counted.
+    The cell of a model that has not learned its training rows is grey and has no figure.
     """
     measure = _beyond(comparison)
-    figure = entry["measures"][measure]
     _, *states = fit_words(entry)
-    told = [f"{entry['model']} on {comparison['task']}, {entry['variant']}, {measure}", *states]
-    if entry not in drawn_models(comparison):
-        return f'<td class="unlearned" title="{escape("; ".join(told))}"></td>'
+    words = [f"{entry['model']} on {comparison['task']}, {entry['variant']}, {measure}", *states]
+    drawn = _drawn(comparison, entry)
+    if drawn is None:
+        return f'<td class="unlearned" title="{escape("; ".join(words))}"></td>'
+    figure, runs = drawn["measures"][measure], len(entry["runs"])
     single = of_one_run(figure)
-    told += [ONE_RUN] * single
+    words += [ONE_RUN] * single
     if figure["published"]:
-        told.append(f"paper: {figure['published']['mean']:.2f}")
-    mark = "*" * bool(states) + _SINGLE * single
-    have, runs = sum(value is not None for value in figure["values"]), len(figure["values"])
+        words.append(f"paper: {figure['published']['mean']:.2f}")
+    have = sum(value is not None for value in figure["values"])
     share = f" <small>{have}/{runs}</small>" if have < runs else ""
-    shown = f'title="{escape("; ".join(told))}">{figure["mean"]:.2f}{mark}{share}'
+    shown = f'title="{escape("; ".join(words))}">{figure["mean"]:.2f}{_SINGLE * single}{share}'
     page = curves.format(task=comparison["task"])
     place = f"{page}#{curve_anchor(comparison, entry['variant'])}"
     return f'<td style="--share: {figure["mean"]:.3f}"><a href="{place}" {shown}</a></td>'
@@ -166,84 +171,3 @@ def _guesses(columns: Mapping[tuple[str, ...], Any]) -> str:
         share = chance(comparison, variant, str(_beyond(comparison)))
         cells.append(f'<td style="--share: {share:.3f}">{share:.2f}</td>')
     return f"<tr><th>chance</th>{''.join(cells)}</tr>"
-
-
-# Small curves.
-
-
-def panels(comparisons: Sequence[Comparison]) -> str:
-    """The curve of every model over depth, length or size, beside the paper's figures, in HTML."""
-    return "\n\n".join(part for one in comparisons for part in _panels_of(one))
-
-
-def _panels_of(comparison: Comparison) -> Iterator[str]:
-    """For each variant a heading, and a panel a model."""
-    task = make_task(comparison["task"], **comparison["data"]["parameters"])
-    for variant in dict.fromkeys(entry["variant"] for entry in comparison["models"]):
-        models = [entry for entry in drawn_models(comparison) if entry["variant"] == variant]
-        curves = by_bucket(models) or by_size(models)
-        if not curves:
-            continue
-        several = [variant] * (len(task.variants) > 1)
-        title = ", ".join([comparison["task"], *several, f"profile {comparison['profile']}"])
-        if comparison["study"] != "main":
-            title += f", study {comparison['study']}"
-        _, trained = ends(task, task.splits[0])
-        if task_differences(comparison):  # the paper's figures are of other rows
-            models = [{**entry, "measures": {}} for entry in models]
-        spans = {split.name: ends(task, split) for split in task.splits}
-        drawn = [_panel(one, curves[one["model"]][0], trained, spans) for one in models]
-        place = f"../gallery/{comparison['task']}.html#{curve_anchor(comparison, variant)}"
-        axis = task.bucket_name.replace("_", " ")
-        yield f'<p class="panels"><a href="{place}">{escape(title)}</a>, by {escape(axis)}</p>'
-        yield f'<div class="panels">{"".join(drawn)}</div>'
-
-
-def _panel(
-    entry: Line,
-    points: Sequence[tuple[float, float]],
-    trained: float,
-    spans: Mapping[str, tuple[float, float]],
-) -> str:
-    """One model: its curve, where training ends, and the figures of its paper."""
-    low, high = points[0][0], points[-1][0]
-    scale = math.log if low > 0 and high >= _WIDE * low else float
-
-    def across(x: float) -> float:
-        share = (scale(min(max(x, low), high)) - scale(low)) / ((scale(high) - scale(low)) or 1)
-        return _LEFT + (_RIGHT - _LEFT) * share
-
-    def up(y: float) -> float:
-        return _BOTTOM - (_BOTTOM - _TOP) * y
-
-    parts = []
-    if low <= trained < high:
-        width = across(trained) - _LEFT
-        height = _BOTTOM - _TOP
-        parts.append(
-            f'<rect x="{_LEFT}" y="{_TOP}" width="{width:.1f}" height="{height}" class="band"/>'
-        )
-    for share in (0, 0.5, 1):
-        parts += [line(_LEFT, up(share), _RIGHT, up(share), "grid")]
-        parts += [text(_LEFT - 13, up(share), f"{share:g}", "small")]
-    parts += [text(across(x), _BOTTOM + 13, f"{x:g}", "small") for x in (low, high)]
-    path = " ".join(f"{across(x):.1f},{up(y):.1f}" for x, y in points)
-    parts.append(f'<polyline points="{path}" class="curve-1"/>')
-    parts += _published(entry, spans, across, up)
-    name = entry["model"] + _SINGLE * (len(entry["runs"]) == 1)
-    kind = "left small strong" if len(name) < _LONG else "left tiny strong"
-    parts.append(text(_LEFT - 20, 11, name, kind))
-    return svg(_WIDTH, _HEIGHT, parts, f"Accuracy of {entry['model']}")
-
-
-def _published(entry: Line, spans: Mapping[str, Any], across: Any, up: Any) -> Iterator[str]:
-    """The paper's figures: a point at a size, a bar over the depths or lengths of a split."""
-    for name, figure in entry["measures"].items():
-        if not figure["published"]:
-            continue
-        y = up(figure["published"]["mean"])
-        if name in spans:
-            left, right = (across(x) for x in spans[name])
-            yield line(left - 3, y, right + 3, y, "published")
-        elif (size := name.partition("x")[0]).isdigit():
-            yield f'<circle cx="{across(float(size)):.1f}" cy="{y:.1f}" r="3.4" class="published"/>'

@@ -5,7 +5,6 @@ A task that has no picture here is shown as `synthbench preview` shows it.
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import math
 import tempfile
@@ -15,16 +14,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from boards import grids, maze, quadrants, sudoku
 from numpy.typing import NDArray
 from shapes import arrow, box, line, svg, text
+from trees import draw_tree
 
 from synthbench.tasks.base import Task
 from synthbench.tasks.describe import draw_row
 from synthbench.tasks.images import load
 from synthbench.tasks.images.source_dirs import use_source_dir
 from synthbench.tasks.parity.solver import asks_for_c
-from synthbench.tasks.sudoku.solver import BOXES
-from synthbench.tasks.trees.expression import Deciding, Expression
 from synthbench.tasks.trees.task import ExpressionTask
 from tests.tasks.tiny_sources import write_sources
 
@@ -41,59 +40,10 @@ def picture(task: Task, row: Mapping[str, Any]) -> str:
     return draw(task, row)
 
 
-# Nested expressions.
-
-
 def tree(task: ExpressionTask, row: Mapping[str, Any]) -> str:
     """The expression as a tree; what does not decide the value is faint."""
     root = task.read(row["text"])
     return draw_tree(root, task.deciding, f"{row['text']} is {root.value}")
-
-
-def draw_tree(root: Expression, deciding: Deciding, title: str) -> str:
-    """A tree of operators with their values, digits as leaves."""
-    places: dict[int, tuple[float, float]] = {}
-    right = _place(root, 0, 24.0, places)
-    parts = list(_branches(root, deciding, places, True))
-    bottom = max(y for _, y in places.values())
-    return svg(right + 4, bottom + 24, parts, title)
-
-
-def _place(
-    node: Expression, level: int, left: float, places: dict[int, tuple[float, float]]
-) -> float:
-    """Give a subtree its place; returns where the next may begin."""
-    right = left
-    for argument in node.arguments:
-        right = _place(argument, level + 1, right, places)
-    if node.arguments:
-        first, last = places[id(node.arguments[0])], places[id(node.arguments[-1])]
-        places[id(node)] = ((first[0] + last[0]) / 2, 22 + 54 * level)
-        return max(right, left + 70)
-    places[id(node)] = (left, 22 + 54 * level)
-    return left + 36
-
-
-def _branches(
-    node: Expression, deciding: Deciding, places: Mapping[int, tuple[float, float]], needed: bool
-) -> Iterator[str]:
-    x, y = places[id(node)]
-    kept = deciding(node) if node.arguments else ()
-    for argument in node.arguments:
-        below = places[id(argument)]
-        useful = needed and argument in kept
-        yield line(x, y + 15, below[0], below[1] - 13, "line" if useful else "line faint")
-        yield from _branches(argument, deciding, places, useful)
-    faint = "" if needed else " faint"
-    if node.arguments:
-        yield box(x, y, 64, 30, "box" + faint)
-        yield text(x, y, f"{node.symbol.strip('[')} {node.value}", "strong" + faint)
-    else:
-        yield f'<circle cx="{x:g}" cy="{y:g}" r="13" class="leaf{faint}"/>'
-        yield text(x, y, node.symbol, faint)
-
-
-# The other tasks.
 
 
 def chain(task: Any, row: Mapping[str, Any]) -> str:
@@ -210,23 +160,6 @@ def string(task: Any, row: Mapping[str, Any]) -> str:
     return svg(28 + width * cell, 6 + 30 * top, parts, f"{task.variant}: a string and its answer")
 
 
-def grids(task: Task, row: Mapping[str, Any]) -> str:
-    """The grid and, beside it, the count of each cell's colour."""
-    size, cell = row["size"], 26
-    wide = size * cell
-    parts = [text(wide / 2 + 2, 10, "grid"), text(wide * 1.5 + 42, 10, "label")]
-    for i, (colors, counts) in enumerate(zip(row["grid"], row["label"], strict=True)):
-        for j, (color, count) in enumerate(zip(colors, counts, strict=True)):
-            x, y = 2 + (j + 0.5) * cell, 24 + (i + 0.5) * cell
-            for left, words in ((x, color or ""), (x + wide + 40, count)):
-                parts.append(
-                    f'<rect x="{left - 13:g}" y="{y - 13:g}" width="26" height="26" '
-                    f'class="cell color-{color}"/>'
-                )
-                parts.append(text(left, y, words, f"on-{color}"))
-    return svg(2 * wide + 44, wide + 28, parts, f"A {size}x{size} grid and its counts")
-
-
 def numbers(task: Any, row: Mapping[str, Any]) -> str:
     """The numbers of a vector on a line, on which the range of training is marked."""
     scale, middle = 200, 225
@@ -277,20 +210,6 @@ def _attended(points: NDArray[np.float64], over_queries: bool) -> NDArray[np.flo
     return points
 
 
-def quadrants(task: Any, row: Mapping[str, Any]) -> str:
-    """The image, three times as large, and beside it in words what it shows.
-
-    Of sources that are not at hand only the words are shown (`stand_ins`).
-    """
-    words = f"<pre>{escape(str(draw_row(task, row)).partition(chr(10))[2])}</pre>"
-    kinds = {quadrant["kind"] for quadrant in row["quadrants"]} - {"empty"}
-    if any(task.source_dirs.own(kind) for kind in kinds):
-        return words
-    data = base64.b64encode(row["image"]["bytes"]).decode("ascii")
-    image = f'<img class="pixels" src="data:image/png;base64,{data}" alt="The row\'s image">'
-    return f'<div class="quadrants">{image}{words}</div>'
-
-
 def calculation(task: Any, row: Mapping[str, Any]) -> str:
     """The numbers below each other as at school, with carries above and the result below."""
     lines = str(draw_row(task, row)).splitlines()
@@ -319,39 +238,6 @@ def equation(task: Any, row: Mapping[str, Any]) -> str:
     parts.append(text(end + 42, 24, row["target"], "strong"))
     parts += [text(end / 2 + 20, 66 + 24 * n, line.strip()) for n, line in enumerate(lines)]
     return svg(end + 72, 60 + 24 * len(lines), parts, f"{row['label']} = {row['target']}")
-
-
-def maze(task: Any, row: Mapping[str, Any]) -> str:
-    """The maze, with its path as a line from S to G."""
-    words = row["label"].split(" ")
-    size, cell = math.isqrt(len(words)), 20
-    parts = []
-    for place, word in enumerate(words):
-        x, y = 4 + (place % size + 0.5) * cell, 4 + (place // size + 0.5) * cell
-        kind = {"#": "wall", "*": "answer"}.get(word)
-        if kind:
-            side = cell if word == "#" else cell / 2
-            parts.append(box(x, y, side, side, kind))
-        elif word != ".":
-            parts.append(text(x, y, word, "strong"))
-    return svg(
-        size * cell + 8, size * cell + 8, parts, f"A maze with a path of {row['steps']} steps"
-    )
-
-
-def sudoku(task: Any, row: Mapping[str, Any]) -> str:
-    """The puzzle with its clues in bold, and the digits of the solution between them."""
-    words, label = row["text"].split(" "), row["label"].split(" ")
-    (high, wide), size, cell = BOXES[len(words)], math.isqrt(len(words)), 28
-    parts = []
-    for place, (clue, digit) in enumerate(zip(words, label, strict=True)):
-        x, y = 4 + (place % size + 0.5) * cell, 4 + (place // size + 0.5) * cell
-        parts.append(box(x, y, cell - 2, cell - 2, "answer" if clue == "." else "box"))
-        parts.append(text(x, y, digit, "" if clue == "." else "strong"))
-    end = 4 + size * cell
-    parts += [line(4 + k * wide * cell, 4, 4 + k * wide * cell, end) for k in range(high + 1)]
-    parts += [line(4, 4 + k * high * cell, end, 4 + k * high * cell) for k in range(wide + 1)]
-    return svg(end + 4, end + 4, parts, f"A Sudoku with {row['clues']} clues, and its solution")
 
 
 @contextlib.contextmanager

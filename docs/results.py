@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,10 +31,10 @@ from synthbench.training.paper_size import (
 )
 from synthbench.training.runs import read_runs, stored
 from synthbench.training.stored import comparisons
-from synthbench.training.train_fit import NOT_FITTED, state_of
+from synthbench.training.train_fit import FITTED, NOT_FITTED, state_of
 
-#: Opens a folded part of a page, as tables of all results are long on a telephone.
-FOLD = '<details markdown="1"><summary>Table, differences and origin</summary>'
+#: Opens a folded part of a page.
+FOLD = '<details markdown="1"><summary>Differences from the paper, and origin</summary>'
 
 
 def read_comparisons(file: Path | None = None) -> list[dict[str, Any]]:
@@ -53,15 +55,11 @@ def read_comparisons(file: Path | None = None) -> list[dict[str, Any]]:
     )
 
 
-# Results.
+# Tables.
 
 
-def results_section(comparisons: Sequence[Mapping[str, Any]]) -> str:
-    """Every comparison in Markdown: what differs from the paper, its table, and how it was made."""
-    return "\n\n".join(part for one in comparisons for part in _section(one))
-
-
-def _section(comparison: Mapping[str, Any]) -> list[str]:
+def section(comparison: Mapping[str, Any]) -> list[str]:
+    """A comparison in Markdown: title, table, and a fold with differences and origin."""
     several = len({line["variant"] for line in comparison["models"]}) > 1
     measures = [one for one in comparison["measures"] if one["headline"]]
     head = ["model", *["variant"] * several, "parameters", "seeds", "steps", "training rows"]
@@ -84,11 +82,10 @@ def _section(comparison: Mapping[str, Any]) -> list[str]:
         for line in comparison["models"]
     ]
     table = Table(head, lines, right=range(1 + several, len(head)))
-    title = f"### {comparison['task']}, profile {comparison['profile']}"
-    if comparison["study"] != "main":
-        title += f", study {comparison['study']}: {comparison['title']}"
-    folded = [sizes(comparison), table.markdown(), differences_table(comparison)]
-    return [title, FOLD, *filter(None, folded), origin(comparison), "</details>"]
+    title = f"## {comparison['title']}" if comparison["study"] != "main" else "## Main study"
+    title += f" (profile {comparison['profile']})"
+    folded = [sizes(comparison), differences_table(comparison), origin(comparison)]
+    return [title, table.markdown(), FOLD, *filter(None, folded), "</details>"]
 
 
 def sizes(comparison: Mapping[str, Any]) -> str:
@@ -110,50 +107,21 @@ def sizes(comparison: Mapping[str, Any]) -> str:
     return words + besides
 
 
-def models_sizes(comparison: Mapping[str, Any]) -> str:
-    """The seeds and the parameters of a comparison's models, as a sentence."""
-    counts: dict[str, list[str]] = {}
-    for line in comparison["models"]:
-        counts.setdefault(f"`{line['model']}`", []).append(f"{line['model_parameters']:,}")
-    named = (f"{model} {' or '.join(dict.fromkeys(found))}" for model, found in counts.items())
-    return f"{_seeds(comparison)}; parameters: {', '.join(named)}."
-
-
-def _seeds(comparison: Mapping[str, Any]) -> str:
-    """How many seeds were run; which variants have how many, if not all have the same."""
-    variants: dict[int, dict[str, None]] = {}
-    for line in comparison["models"]:
-        variants.setdefault(len(line["runs"]), {})[line["variant"]] = None
-    words = [
-        f"{number} seed{'s' if number > 1 else ''}"
-        + (f" of {', '.join(variants[number])}" if len(variants) > 1 else "")
-        for number in sorted(variants, reverse=True)
-    ]
-    return " and ".join(words)
-
-
-def budget(comparison: Mapping[str, Any]) -> str:
-    """The steps of training and the rows that figures are of, as a sentence."""
-    made = dict.fromkeys(
-        f"{line['runs'][0]['steps']:,} steps of {line['recipes'][0]['batch_size']} rows"
-        for line in comparison["models"]
-    )
-    rows = dict.fromkeys(f"{one['rows']:,}" for one in comparison["measures"])
-    return f"Trained for {' or '.join(made)}, scored on {' or '.join(rows)} rows."
-
-
 # Contrasts.
 
 
 def contrasts_section(comparisons: Sequence[Mapping[str, Any]]) -> str:
-    """The papers' contrasts between models that have learned their training rows, in Markdown."""
+    """The papers' contrasts between models that have learned their training rows, in Markdown.
+
+    Empty if there are none.
+    """
     lines = [
         [f"`{one['task']}`", one["profile"], *contrast_cells(finding)]
         for one in comparisons
         for finding in judge(one)
         if finding.p is not None
     ]
-    return Table(["task", "profile", *HEAD], lines).markdown()
+    return Table(["task", "profile", *HEAD], lines).markdown() if lines else ""
 
 
 # Pictures and sentences.
@@ -162,12 +130,32 @@ def contrasts_section(comparisons: Sequence[Mapping[str, Any]]) -> str:
 def drawn_models(comparison: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The models of a comparison that have learned their training rows. No other is drawn.
 
-    A study that counts Eureka-moments shows all of its models.
+    A study that counts Eureka-moments expects some runs to fail, so each of its models has the runs
+    alone that have learned theirs.
     """
-    of_moments = any(one["metric"] == "eureka_ratio" for one in comparison["measures"])
-    return [
-        line for line in comparison["models"] if of_moments or state_of(line["runs"]) != NOT_FITTED
-    ]
+    lines = comparison["models"]
+    if any(one["metric"] == "eureka_ratio" for one in comparison["measures"]):
+        lines = [_learned_part(line) for line in lines]
+    return [line for line in lines if line["runs"] and state_of(line["runs"]) != NOT_FITTED]
+
+
+def _learned_part(line: Mapping[str, Any]) -> dict[str, Any]:
+    """A model with the runs that have learned their training rows, and figures of these runs."""
+    kept = [run["fit"] is None or run["fit"]["state"] == FITTED for run in line["runs"]]
+    return {
+        **line,
+        "runs": [*itertools.compress(line["runs"], kept)],
+        "by_bucket": {},
+        "measures": {
+            name: _figure_of([*itertools.compress(figure["values"], kept)], figure)
+            for name, figure in line["measures"].items()
+        },
+    }
+
+
+def _figure_of(values: Sequence[float | None], figure: Mapping[str, Any]) -> dict[str, Any]:
+    known = [value for value in values if value is not None]
+    return {**figure, "values": values, "mean": statistics.fmean(known) if known else None}
 
 
 def figure(comparisons: Sequence[Mapping[str, Any]], name: str) -> str:

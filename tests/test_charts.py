@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 
+from synthbench.tasks.registry import list_tasks
 from synthbench.training.suite.report import line_of
 from synthbench.training.train_fit import FITTED, NOT_FITTED
 from tests.support import ROOT
@@ -76,7 +77,7 @@ def lab(rgb):
 @pytest.mark.torch
 def test_every_curve_of_the_gallery_has_a_line_marks_and_a_key(docs):
     comparisons = docs("results").read_comparisons()
-    groups = [chart for one in comparisons for chart in docs("gallery").charts(one)]
+    groups = [chart for one in comparisons for chart in docs("curves").charts(one)]
     drawn = [chart for group in groups for chart in group.split('<div class="chart">')[1:]]
     assert len(drawn) >= len(groups) > 20
     most = 0
@@ -106,11 +107,11 @@ def comparison(task, models, **line):
 
 def test_a_chart_of_many_lengths_labels_few_of_them(docs):
     shares = {str(length): 0.5 for length in (*range(4, 41), 64, 128, 256)}
-    (chart,) = docs("gallery").charts(comparison("state-tracking", 2, by_bucket=shares))
+    (chart,) = docs("curves").charts(comparison("state-tracking", 2, by_bucket=shares))
     labels = re.findall(r"<text[^>]*>(\d+)</text>", chart)
     assert {"100", "200"} <= set(labels) and len(labels) < 12
     assert "seen in training" in chart  # up to 32
-    (charts,) = docs("gallery").charts(comparison("state-tracking", 9, by_bucket=shares))
+    (charts,) = docs("curves").charts(comparison("state-tracking", 9, by_bucket=shares))
     assert charts.count('<div class="chart">') == 2  # more curves could not be told apart
 
 
@@ -123,7 +124,7 @@ def test_of_two_models_the_accuracy_in_training_is_drawn_too(docs):
     for models, curves in ((2, 4), (3, 3)):
         runs = [{"fit": None, "curve": curve}]
         made = comparison("modular-arithmetic", models, variant="add", runs=runs)
-        (chart,) = docs("gallery").charts(made)
+        (chart,) = docs("curves").charts(made)
         assert chart.count("<polyline") == 2 * curves  # and its key
 
 
@@ -133,29 +134,29 @@ def test_a_cell_of_the_matrix_leads_to_a_curve_if_one_is_drawn_and_marks_what_is
 ):
     monkeypatch.setattr(docs("overview"), "chance", lambda *_: 0.25)  # drawn rows take time
     comparisons = docs("results").read_comparisons()
-    gallery = docs("gallery")
     anchors = {
-        f"../gallery/{one['task']}.html#{anchor}"
+        f"tasks/{one['task']}.html#{anchor}"
         for one in comparisons
-        for chart in gallery.charts(one)
+        for chart in docs("curves").charts(one)
         for anchor in re.findall(r'id="([\w-]+)"', chart)
     }
     matrix = docs("overview").matrix(comparisons)
     cells = re.findall(
-        r'"--share: ([\d.]+)"><a href="(.*?)" title="(.*?)">([\d.]+)(\*?)(\u2020?)'
+        r'"--share: ([\d.]+)"><a href="(.*?)" title="(.*?)">([\d.]+)(\u2020?)'
         r"(?: <small>\d+/\d+</small>)?<",
         matrix,
     )
     assert len(cells) > 30
     assert {place for _, place, *_ in cells} <= anchors
     grey = re.findall(r'<td class="unlearned" title="(.*?)"></td>', matrix)
-    assert len(grey) > 10 and all("not fitted in" in told for told in grey)
-    for share, _, told, shown, marked, single in cells:
-        assert bool(single) == ("one run" in told)
+    assert len(grey) > 10 and all("not fitted in" in words for words in grey)
+    for share, _, words, shown, single in cells:
+        assert bool(single) == ("one run" in words)
         assert abs(float(share) - float(shown)) < 0.01
-        assert bool(marked) == ("not fitted in" in told)
-        assert not marked or told.partition(" on ")[2].startswith(("parity", "composites"))
-    assert "1.00* <small>6/20</small>" in matrix, "heat on parity"
+        of_moments = words.partition(" on ")[2].startswith("parity")
+        assert of_moments or "not fitted in" not in words
+    assert "1.00 <small>6/20</small>" in matrix, "heat on parity"
+    assert not [words for _, _, words, *_ in cells if " on composites" in words], "none learned"
     tasks, columns, guesses = matrix.split("</tr>")[:3]
     names = [
         name
@@ -169,8 +170,6 @@ def test_a_cell_of_the_matrix_leads_to_a_curve_if_one_is_drawn_and_marks_what_is
     }
     assert "arithmetic" in marked and not {"ctl", "parity", "grid-count"} & marked
     assert "`modulus` 5 (paper: 10)" not in matrix, "a size that was searched"
-    (vit,) = (one for one in cells if one[2].startswith("vit on composites, main, accuracy"))
-    assert vit[-1], "one of three runs had a moment"
 
 
 @pytest.mark.torch
@@ -263,27 +262,20 @@ def test_chance_is_the_answer_to_another_row_of_the_same_size(docs):
     assert 0.7 < chance(strings, "bucket-sort", "test") < 0.95  # sorted strings are alike
 
 
-def test_a_panel_has_the_figures_of_the_paper(docs):
-    published = {"mean": 0.4}
-    measures = {
-        name: {"mean": 0.5, "published": published} for name in ("iid", "test", "6x6", "length 64")
-    }
-    shares = {"6": 1.0, "48": 0.9, "256": 0.8}
-    made = comparison("state-tracking", 2, by_bucket=shares, measures=measures)
-    (heading, drawn) = docs("overview").panels([made]).split("\n\n")
-    assert "state-tracking, Z2, profile cpu" in heading
-    assert drawn.count("<svg") == 2
-    assert drawn.count('class="curve-1"') == 2
-    assert len(re.findall(r'<line [^>]*class="published"', drawn)) == 4  # iid and test of both
-    assert len(re.findall(r'<circle [^>]*class="published"', drawn)) == 2  # 6x6
-    assert drawn.count("\u2020</text>") == 2, "single runs are marked"
-    made["data"]["parameters"] = {"train_lengths": [2, 3]}
-    assert "published" not in docs("overview").panels([made]), "figures of other lengths"
-    for line in made["models"]:
-        line["runs"] = line["runs"] * 2
-    assert "\u2020" not in docs("overview").panels([made])
-    made["models"][0]["runs"][0] = {"steps": 9, "fit": {"state": NOT_FITTED}}
-    assert docs("overview").panels([made]).count("<svg") == 1, "not learned: not drawn"
+def test_every_task_has_the_meaning_of_a_pass_and_a_fail_in_one_line(docs, monkeypatch):
+    monkeypatch.setattr(docs("overview"), "chance", lambda *_: 0.25)
+    module = docs("task_results")
+    monkeypatch.setattr(module, "charts", lambda _: ["<svg>"])
+    comparisons = docs("results").read_comparisons()
+    text = module.meanings(comparisons)
+    assert text.count("<tr>") == 1 + len(list_tasks())
+    assert all(len(words) <= 80 for task in list_tasks() for words in module.meaning(task))
+    assert "<td>0.12 to 1.00</td>" in text, "ctl"
+    with_results = {one["task"] for one in comparisons}
+    assert set(re.findall(r'href="tasks/(.*?)\.html"', text)) == with_results
+    page = module.page("ctl", [one for one in comparisons if one["task"] == "ctl"])
+    places = [page.index(words) for words in ("A pass means", "<svg", "| `ndr` |", "<details")]
+    assert places == sorted(places)
 
 
 def test_a_chart_of_more_curves_than_can_be_told_apart_is_refused(line_chart):

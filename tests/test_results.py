@@ -12,9 +12,8 @@ from docs.results import (
     contrasts_section,
     drawn_models,
     figure,
-    models_sizes,
     read_comparisons,
-    results_section,
+    section,
 )
 from synthbench import __version__
 from synthbench.errors import DatasetError
@@ -31,6 +30,11 @@ from synthbench.training.train_fit import FITTED, NOT_FITTED
 from tests.support import ROOT
 
 GOLDEN = json.loads((ROOT / "tests/golden/losses.json").read_text(encoding="utf-8"))["losses"]
+
+
+def results_section(comparisons):
+    """The sections of several comparisons."""
+    return "\n\n".join(part for one in comparisons for part in section(one))
 
 
 def comparison(
@@ -80,26 +84,26 @@ def test_each_comparison_has_a_table_with_parameters_seeds_and_rows():
     variants = {"parity": ("default",), "ctl": ("forward", "backward")}
     made = [comparison(task, profile, variants[task]) for task, profile in places]
     lines = results_section(made).splitlines()
-    assert [line for line in lines if line.startswith("###")] == [
-        "### ctl, profile cpu",
-        "### parity, profile cpu",
-        "### parity, profile paper",
+    assert [line for line in lines if line.startswith("##")] == [
+        "## Main study (profile cpu)",
+        "## Main study (profile cpu)",
+        "## Main study (profile paper)",
     ]
-    assert lines[4].startswith(
-        "The paper's task. Recipes differ from those of the profile `paper` in `steps`, "
-    )
-    assert "Besides: iid is balanced over lengths" in lines[4]
-    assert "first column (paper's table 1: from the last)" in lines[4]
-    same = "The paper's task and sizes, but for: initial weights"  # parity's recipes are the same
-    assert sum(line.startswith(same) for line in lines) == 2
-    assert lines[6] == (
+    assert lines[2] == (
         "| model | variant | parameters | seeds | steps | training rows | iid, 1,000 rows | "
         "test, 1,000 rows | paper |"
     )
-    assert lines[8] == (
+    assert lines[4] == (
         "| `ndr` | forward | 43,533 | 2 | 100 | 0.750 | 0.500 ± 0.100 | 0.500 ± 0.100 | "
         "1.000 ± 0.000 |"
     )
+    assert lines[9].startswith(
+        "The paper's task. Recipes differ from those of the profile `paper` in `steps`, "
+    )
+    assert "Besides: iid is balanced over lengths" in lines[9]
+    assert "first column (paper's table 1: from the last)" in lines[9]
+    same = "The paper's task and sizes, but for: initial weights"  # parity's recipes are the same
+    assert sum(line.startswith(same) for line in lines) == 2
     opened = next(i for i, line in enumerate(lines) if line.startswith("??? note"))
     assert "    | `steps` | 30,000 | 100 | all |" in lines[opened:]
     assert (
@@ -135,14 +139,6 @@ def test_an_option_of_the_name_of_a_field_stays_apart_from_it():
     )
     (steps,) = (one for one in recipe_differences(stored) if one.setting == "steps")
     assert (steps.paper, steps.ours, len(steps.lines)) == ("12,500", "750", 5)
-
-
-def test_a_gallery_page_names_seeds_and_parameters():
-    made = comparison()
-    made["models"][1]["model_parameters"] = 50_000
-    assert models_sizes(made) == "2 seeds; parameters: `ndr` 43,533 or 50,000."
-    del made["models"][1]["runs"][1]
-    assert models_sizes(made).startswith("2 seeds of forward and 1 seed of backward; ")
 
 
 def test_headings_say_what_the_figures_are_and_the_table_what_differs_from_the_paper():
@@ -232,6 +228,17 @@ def test_a_model_that_is_not_fitted_is_marked_in_the_table_and_in_sentences_and_
     name = "ctl cpu forward ndr test"
     assert figure([made], name) == "0.500 ± 0.100 (1 of 2 not fitted in 100 steps)"
     assert [one["model"] for one in drawn_models(comparison())] == ["ndr"] * 2
+
+
+def test_of_a_study_of_moments_only_the_runs_that_learned_their_rows_are_drawn():
+    made = comparison("parity", variants=("default",), states=(NOT_FITTED, FITTED))
+    made["measures"][0]["metric"] = "eureka_ratio"
+    (line,) = drawn_models(made)
+    assert [run["seed"] for run in line["runs"]] == [1]
+    assert line["measures"]["test"]["values"] == [0.6] and line["measures"]["test"]["mean"] == 0.6
+    failed = comparison("parity", variants=("default",), states=(NOT_FITTED, NOT_FITTED))
+    failed["measures"][0]["metric"] = "eureka_ratio"
+    assert drawn_models(failed) == []
 
 
 def test_the_page_of_contrasts_has_those_between_models_that_have_learned_their_rows():

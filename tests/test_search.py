@@ -19,6 +19,12 @@ def hooks(monkeypatch):
     return importlib.import_module("hooks")
 
 
+@pytest.fixture
+def checks(hooks):
+    """The module of checks of the built site."""
+    return importlib.import_module("site_checks")
+
+
 def write(place, sections):
     """A search index with (location, title, text) of each section."""
     docs = [dict(zip(("location", "title", "text"), one, strict=True)) for one in sections]
@@ -26,24 +32,24 @@ def write(place, sections):
     return place
 
 
-def test_a_question_is_answered_by_its_page_alone(hooks, tmp_path, monkeypatch):
-    monkeypatch.setattr(hooks, "QUESTIONS", {"GPU time": "guides/train"})
+def test_a_question_is_answered_by_its_page_alone(checks, tmp_path, monkeypatch):
+    monkeypatch.setattr(checks, "QUESTIONS", {"GPU time": "guides/train"})
     index = tmp_path / "index.json"
     right = ("guides/train.html#gpus", "Train", "Time on GPUs")
-    assert hooks.unanswered(write(index, [right])) == []
+    assert checks.unanswered(write(index, [right])) == []
     elsewhere = ("results/speed.html", "Speed", "Time on GPUs")
-    (fault,) = hooks.unanswered(write(index, [elsewhere]))
+    (fault,) = checks.unanswered(write(index, [elsewhere]))
     assert "'GPU time'" in fault and "guides/train" in fault and "results/speed.html" in fault
-    assert hooks.unanswered(write(index, [("guides/train.html", "Train", "GPUs")]))
+    assert checks.unanswered(write(index, [("guides/train.html", "Train", "GPUs")]))
 
 
-def test_sections_with_the_words_in_their_title_come_first(hooks, tmp_path, monkeypatch):
-    monkeypatch.setattr(hooks, "QUESTIONS", {"hub": "guides/share"})
-    others = [(f"changelog.html#{n}", "Added", "the Hub") for n in range(hooks.SEEN)]
+def test_sections_with_the_words_in_their_title_come_first(checks, tmp_path, monkeypatch):
+    monkeypatch.setattr(checks, "QUESTIONS", {"hub": "guides/share"})
+    others = [(f"changelog.html#{n}", "Added", "the Hub") for n in range(checks.SEEN)]
     index = tmp_path / "index.json"
     named = ("guides/share.html#hub", "The Hub", "")
-    assert hooks.unanswered(write(index, [*others, named])) == []
-    assert hooks.unanswered(write(index, [*others, ("guides/share.html", "Share", "the Hub")]))
+    assert checks.unanswered(write(index, [*others, named])) == []
+    assert checks.unanswered(write(index, [*others, ("guides/share.html", "Share", "the Hub")]))
 
 
 def test_scripts_lead_to_their_code(hooks):

@@ -45,3 +45,10 @@ def test_rules_that_solve_nothing_score_more_than_the_models_of_two_chomsky_vari
         lines = [line for line in stored["models"] if line["variant"] == variant]
         assert lines and all(max(line["measures"]["test"]["values"]) < rule for line in lines)
         assert all(state_of(line["runs"]) == NOT_FITTED for line in lines)
+
+
+def test_the_differences_of_a_task_have_at_most_120_words():
+    page = (ROOT / "docs/pages/results/differences.md").read_text(encoding="utf-8")
+    boxes = re.split(r"^## ", re.sub(r"{{.*?}}", "0.5", page), flags=re.MULTILINE)[1:]
+    assert len(boxes) >= 11
+    assert [box for box in boxes if len(box.split()) > 120] == []
