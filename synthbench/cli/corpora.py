@@ -106,7 +106,7 @@ def decontaminate(
 @json_option
 @click.option("--quiet", is_flag=True, help="Show no progress bar.")
 def probe(source: str, as_json: bool, quiet: bool, **chosen: Any) -> int:
-    """Report leaks, repeats, contradictions and more in rows of any origin.
+    """Report leaks, repeats and contradictions in any rows.
 
     SOURCE is a file or folder of Parquet, JSON Lines or CSV, a dataset
     directory, reasoning-gym:NAME, reasoning-core:NAME, verifiers:ENV, or

@@ -131,13 +131,12 @@ def evaluate(
     "--out",
     required=True,
     metavar="PATH",
-    help="The directory to write, which must not exist yet. For croissant a file, "
-    "DIR/croissant.json.",
+    help="A new directory. For croissant the file DIR/croissant.json.",
 )
 @click.option(
     "--weights",
     metavar="N,N",
-    help="Rows taken from each dataset per turn. Default: 1 each.",
+    help="Rows of each dataset in a turn. Default: 1 each.",
 )
 @variants_option
 @click.option(
@@ -169,8 +168,8 @@ def export(
     """Convert the dataset in DIR for another tool.
 
     Rows of several datasets take turns, in one file for each split. --shots, --system, -n and
-    --offset are for chat, openai-batch, lm-eval, verl, skyrl and nemo-gym; --solutions for all
-    of these except lm-eval; --model and --request for openai-batch.
+    --offset are for chat, openai-batch, lm-eval, verl, skyrl and nemo-gym. --solutions is for
+    all of these except lm-eval, --model and --request are for openai-batch.
     """
     from synthbench.sharing.export import export as write
 

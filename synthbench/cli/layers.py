@@ -24,7 +24,7 @@ _COLORS = {"pass": "green", "fail": "red", "not applicable": ""}
     synthbench check-layer my_package.layers:Layer --width 128 --json
     """,
 )
-@click.argument("layer", metavar="L")
+@click.argument("layer", metavar="LAYER")
 @click.option("--width", type=int, default=64, show_default=True, help="Size of a state.")
 @click.option(
     "--length", type=int, default=256, show_default=True, help="Positions of the longest row."
@@ -37,7 +37,9 @@ _COLORS = {"pass": "green", "fail": "red", "not applicable": ""}
 def check_layer(
     layer: str, width: int, length: int, options: Sequence[str], device: str, as_json: bool
 ) -> int:
-    """Ask nine questions about layer L, FILE.py:NAME or PACKAGE.MODULE:NAME, before any training.
+    """Ask nine questions about a layer, before any training.
+
+    LAYER is FILE.py:NAME or PACKAGE.MODULE:NAME.
 
     \b
     causal      early outputs do not change when later inputs are drawn anew,

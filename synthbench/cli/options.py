@@ -211,11 +211,13 @@ def chosen_task(
 
 def choice_option(name: str, *words: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """An option with these values, first its default. The library itself refuses any other."""
+    *others, last = words
     return click.option(
         name,
         default=words[0],
         show_default=True,
-        metavar="|".join(words),
+        metavar="NAME",
+        help=f"{', '.join(others)} or {last}.",
     )
 
 
@@ -256,7 +258,7 @@ workers_option = click.option(
     "--workers", type=int, metavar="N", help="At most 256. Default: the number of usable cores."
 )
 shots_option = click.option(
-    "--shots", type=int, metavar="K", help="Worked examples before each question, rows of train."
+    "--shots", type=int, metavar="K", help="Worked examples before each question, from train."
 )
 system_option = click.option("--system", metavar="TEXT", help="A system message.")
 offset_option = click.option(

@@ -32,7 +32,11 @@ if TYPE_CHECKING:
 
 profile_option = choice_option("--profile", "cpu", "paper", "quick")
 device_option = click.option(
-    "--device", default="auto", show_default=True, metavar="auto|cpu|cuda|cuda:N"
+    "--device",
+    default="auto",
+    show_default=True,
+    metavar="NAME",
+    help="auto, cpu, cuda or cuda:N.",
 )
 precision_option = choice_option("--precision", "float32", "bfloat16")
 study_option = click.option(
@@ -40,7 +44,7 @@ study_option = click.option(
     default="main",
     show_default=True,
     metavar="NAME",
-    help="main, or another study of the task: an ablation, or another size.",
+    help="An ablation or another size.",
 )
 dataset_option = click.option(
     "--dataset", metavar="DIR", help="The dataset to train on. Made if it does not exist."
@@ -68,12 +72,12 @@ stream_option = click.option(
 @click.option(
     "--model",
     metavar="M",
-    help="A model by name, or your own: my_model.py:Make or my_package.models:Make.",
+    help="A name, or your own: FILE.py:NAME or MODULE:NAME.",
 )
 @click.option(
     "--layer",
     metavar="FILE:NAME",
-    help="A layer of your own in our blocks: my_layer.py:Layer or torch.nn:GRU.",
+    help="A layer for our blocks: FILE.py:NAME, torch.nn:GRU.",
 )
 @click.option("--out", metavar="RUN", help="Default: runs/TASK/VARIANT/MODEL/seed-SEED.")
 @profile_option
@@ -102,7 +106,7 @@ stream_option = click.option(
     type=int,
     default=1,
     show_default=True,
-    help="Processes that make rows, at most 256.",
+    help="Processes that make rows, up to 256.",
 )
 @source_option
 @click.option(
@@ -110,7 +114,7 @@ stream_option = click.option(
     type=int,
     default=0,
     metavar="N",
-    help="Keep N checkpoints, for figures of a model during training.",
+    help="Keep N checkpoints, for figures during training.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace another run in the same place.")
 @skip_checks_option
@@ -166,16 +170,14 @@ def train(
     """,
 )
 @click.argument("task", required=False)
-@click.option(
-    "--suite", metavar="S", help="Instead of TASK: layers tries your layer on several settings."
-)
-@click.option("--width", type=int, metavar="N", help="Size of a state, with --suite. Default: 64.")
-@click.option("--rates", metavar="R,R", help="Learning rates to try, with --suite: 1e-3,3e-3.")
+@click.option("--suite", metavar="S", help="Instead of TASK: layers, the suite for your layer.")
+@click.option("--width", type=int, metavar="N", help="With --suite: size of a state. Default: 64.")
+@click.option("--rates", metavar="R,R", help="With --suite: learning rates, such as 1e-3,3e-3.")
 @click.option(
     "--compare",
     nargs=2,
     metavar="RUN RUN",
-    help="With --suite: train nothing, show two directories of a suite.",
+    help="With --suite: compare two of its directories.",
 )
 @profile_option
 @study_option
@@ -191,7 +193,7 @@ def train(
     "layers",
     multiple=True,
     metavar="FILE:NAME",
-    help="A layer of your own in our blocks, beside stored figures. Repeatable.",
+    help="A layer of your own in our blocks. Repeatable.",
 )
 @click.option(
     "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of your own models."
@@ -210,7 +212,7 @@ def train(
     "--workers",
     type=int,
     metavar="N",
-    help="Runs at once, at most 256. Default: the number of usable cores.",
+    help="Runs at once, up to 256. Default: usable cores.",
 )
 @source_option
 @click.option("--overwrite", is_flag=True, help="Replace runs of other recipes in DIR.")
@@ -230,7 +232,7 @@ def reproduce(
     quiet: bool,
     **chosen: Any,
 ) -> None:
-    """Train the models of TASK's paper. Compare with its figures."""
+    """Train the models of TASK's paper and compare the figures."""
     common: dict[str, Any] = {
         "models": models,
         "options": pairs(options, "--option"),
@@ -343,7 +345,7 @@ def _rates(text: str) -> list[float]:
 @click.option("--dataset", metavar="DIR", help="The run's dataset, if it has moved.")
 @source_option
 def figures(runs: Sequence[str], **chosen: Any) -> None:
-    """Draw curves, attention, gates and probes of each finished RUN."""
+    """Draw curves, attention, gates and probes of finished RUNs."""
     from synthbench.training.directory import RunDirectory
 
     for run in runs:

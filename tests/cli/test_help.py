@@ -37,6 +37,16 @@ def test_every_help_ends_with_examples_of_its_command(name):
     assert 1 <= len(examples(name)) <= 4
     assert all(line.startswith(f"synthbench {name}") for line in examples(name))
     assert all(len(line) <= 80 and "\\b" not in line for line in text.splitlines())
+    assert len(text.splitlines()) <= 40, "a screen"
+
+
+def test_the_list_of_commands_has_whole_sentences():
+    text = commands.get_help(click.Context(commands, info_name="synthbench"))
+    lines = [line.split(None, 1) for line in text.partition("Commands:\n")[2].splitlines()]
+    listed = {line[0]: line[1] for line in lines if len(line) == 2 and line[0] in COMMANDS}
+    assert len(listed) == len(commands.commands)
+    assert [name for name, words in listed.items() if not words.endswith(".")] == []
+    assert "..." not in text
 
 
 @pytest.mark.parametrize(("name", "line"), EXAMPLES)
