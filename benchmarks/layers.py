@@ -324,22 +324,22 @@ def short(seen: str) -> str:
 def page(passed: Sequence[tuple[str, str]], failed: Sequence[Sequence[str]]) -> str:
     """The page in Markdown.
 
-    Args:
-        passed: library and layer of each layer without a failure.
-        failed: library, layer, questions that failed, and the first failure.
+    `passed` has library and layer, `failed` also the questions and the first failure.
     """
     by_library: dict[str, list[str]] = {}
     for library, layer in passed:
         by_library.setdefault(library, []).append(layer)
     passes = Table(("library", "layers"), [[key, ", ".join(by_library[key])] for key in by_library])
     failures = Table(("library", "layer", "failed questions", "seen at the first"), failed)
-    return (
-        f"{_HEAD}\n## Failures\n\n{failures.markdown()}\n\n"
-        f"## Layers without a failure\n\n{passes.markdown()}\n"
-    )
+    tables = failures.markdown(), passes.markdown()
+    return "{}\n## Failures\n\n{}\n\n## Layers without a failure\n\n{}\n".format(_HEAD, *tables)
 
 
-_HEAD = """# Layers of public libraries
+_HEAD = """---
+hide: [toc]
+---
+
+# Layers of public libraries
 
 [`synthbench check-layer`](../guides/try-your-own-layer.md#nine-questions) asked these layers its
 nine questions at random parameters, width 64 and 256 positions, on a CPU. Layers that have the

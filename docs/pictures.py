@@ -27,9 +27,10 @@ from synthbench.tasks.parity.solver import asks_for_c
 from synthbench.tasks.trees.task import ExpressionTask
 from tests.tasks.tiny_sources import write_sources
 
-#: Symbols of a chain that stand on one line; of a string, and how many of these are shown.
-_CHAIN = 4
-_STRING, _SHOWN = 18, 100
+#: Symbols of a chain on a line, pairs on a line, and the most lines of a string.
+_CHAIN = _PAIRS = _LINES = 4
+#: The width of a string, at which its letters are readable on a card of the gallery.
+_STRING = 432
 
 
 def picture(task: Task, row: Mapping[str, Any]) -> str:
@@ -107,7 +108,7 @@ def clock(task: Any, row: Mapping[str, Any]) -> str:
         parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" class="{kind}"/>')
         parts.append(text(beside, below, number, "strong" if name == "=" else ""))
     parts += [
-        text(middle, middle - 12, title, "strong"),
+        text(middle, middle - 12, title, "strong" if len(title) < 15 else "small strong"),
         text(middle, middle + 12, f"modulo {modulus}"),
     ]
     return svg(2 * middle, 2 * middle, parts, title)
@@ -131,32 +132,38 @@ def recall(task: Any, row: Mapping[str, Any]) -> str:
     pairs, rest = task.read(row["text"])
     asked = {word: place // 2 for place, word in enumerate(rest) if word in pairs}
     slots = len(rest) // 2
-    cell = max(12, 110 * len(pairs) // slots)
-    width = max(cell * slots, 110 * len(pairs)) + 8
-    parts = []
+    cell = max(12, 122 * min(len(pairs), _PAIRS) // slots)
+    columns = min(len(pairs), _PAIRS)
+    width = max(cell * slots, 122 * columns) + 8
+    bottom = 100 + 44 * ((len(pairs) - 1) // _PAIRS)
+    lines, parts = [], []
     for number, (key, value) in enumerate(pairs.items()):
-        x, y = (number + 0.5) * width / len(pairs), 24
+        x, y = (number % _PAIRS + 0.5) * width / columns, 24 + 44 * (number // _PAIRS)
         below = 4 + (asked[key] + 0.5) * cell
-        parts += [line(x - 25, y + 16, below, 92), box(x - 25, y, 48, 32), box(x + 25, y, 48, 32)]
-        parts += [text(x - 25, y, key), text(x + 25, y, value, "strong")]
+        lines.append(line(x - 28, y + 16, below, bottom - 8))
+        parts += [box(x - 28, y, 54, 32), box(x + 28, y, 54, 32)]
+        parts += [text(x - 28, y, key), text(x + 28, y, value, "strong")]
     for slot in range(slots):
         kind = "answer" if slot in asked.values() else "box faint"
-        parts.append(box(4 + (slot + 0.5) * cell, 100, cell - 3, 16, kind))
-    return svg(width, 114, parts, f"{len(pairs)} pairs, and where their keys are asked")
+        parts.append(box(4 + (slot + 0.5) * cell, bottom, cell - 3, 16, kind))
+    title = f"{len(pairs)} pairs, and where their keys are asked"
+    return svg(width, bottom + 14, lines + parts, title)
 
 
 def string(task: Any, row: Mapping[str, Any]) -> str:
     """The symbols of a string, and below them the answer; of long ones the first symbols."""
-    cell = 24 if max(map(len, task.tokens)) == 1 else 52
-    parts, top, width = [], 0, 0
+    words = [*row["text"].split(), *row["label"].split()]
+    cell = 8 * max(2, *map(len, words)) + 12
+    per_line, parts, top, width = _STRING // cell, [], 0, 0
     for kind, words in (("box", row["text"].split()), ("answer", row["label"].split())):
         words = [word for word in words if word != task.answer.ignored]
-        shown = words if len(words) <= _SHOWN else [*words[:_SHOWN], "..."]
+        most = _LINES * per_line
+        shown = words if len(words) <= most else [*words[: most - 1], "..."]
         for number, word in enumerate(shown):
-            x, y = number % _STRING, top + number // _STRING
+            x, y = number % per_line, top + number // per_line
             parts.append(box(14 + (x + 0.5) * cell, 18 + 30 * y, cell - 4, 24, kind))
             parts.append(text(14 + (x + 0.5) * cell, 18 + 30 * y, word))
-        top, width = top - (-len(shown) // _STRING), max(width, min(len(shown), _STRING))
+        top, width = top - (-len(shown) // per_line), max(width, min(len(shown), per_line))
     return svg(28 + width * cell, 6 + 30 * top, parts, f"{task.variant}: a string and its answer")
 
 

@@ -42,7 +42,7 @@ def table(report: Mapping[str, Any]) -> str:
     for setting in report["settings"]:
         lines = {line["model"]: line for line in setting["models"]}
         cells = [_cell(lines.get(model), setting) for model in models]
-        meanings = [f"<td>{escape(setting[name])}</td>" for name in ("pass", "fail")]
+        meanings = [f'<td class="words">{escape(setting[key])}</td>' for key in ("pass", "fail")]
         name = f'<th title="{escape(setting["title"])}">{escape(setting["name"])}</th>'
         rows.append(f"<tr>{name}{''.join([*cells, *meanings])}</tr>")
     return (

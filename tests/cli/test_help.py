@@ -45,8 +45,7 @@ def test_the_list_of_commands_has_whole_sentences():
     lines = [line.split(None, 1) for line in text.partition("Commands:\n")[2].splitlines()]
     listed = {line[0]: line[1] for line in lines if len(line) == 2 and line[0] in COMMANDS}
     assert len(listed) == len(commands.commands)
-    assert [name for name, words in listed.items() if not words.endswith(".")] == []
-    assert "..." not in text
+    assert all(words.endswith(".") and "..." not in words for words in listed.values())
 
 
 @pytest.mark.parametrize(("name", "line"), EXAMPLES)
