@@ -32,7 +32,7 @@ PATTERNS = {
         r"(?:^|[.!?:] |\n)Of (?:the|these|its|all|our|a|\d|those|test|which|two|three|each)\b",
     ),
     "has 0.37 for a score": (1, r"\b(?:has|have|had) 0\.\d"),
-    "semicolon between clauses": (70, r";(?= [a-z])"),
+    "semicolon between clauses": (69, r";(?= [a-z])"),
     "docstring is a clause": (0, r"\A(?:What|How|Where|Whether|Which|Why|That|Who)\b"),
 }
 #: Code, tables, literals, targets of links, placeholders and tags are not prose.
