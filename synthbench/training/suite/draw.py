@@ -66,13 +66,13 @@ def _draw_setting(axes: Any, setting: Json, names: list[str]) -> None:
         if line is not None and line["state"] == NOT_LEARNED:
             absent.append(name)
     by_step = any(line["runs"] and not line["runs"][0]["by_size"] for line in lines.values())
-    axes.set_title(setting["name"], fontsize=9)
-    axes.set_xlabel("step" if by_step else setting["size"].replace("_", " "), fontsize=7)
-    axes.tick_params(labelsize=7)
+    axes.set_title(setting["name"], fontsize=10)
+    axes.set_xlabel("step" if by_step else setting["size"].replace("_", " "), fontsize=8)
+    axes.tick_params(labelsize=8)
     axes.set_ylim(-0.03, 1.03)
     if absent:
         text = "not learned: " + ", ".join(absent)
-        axes.text(0.5, 0.02, text, transform=axes.transAxes, ha="center", color="gray", fontsize=5,
+        axes.text(0.5, 0.02, text, transform=axes.transAxes, ha="center", color="gray", fontsize=7,
                   wrap=True)  # fmt: skip
 
 
