@@ -98,8 +98,10 @@ class Draws:
         Multiply and shift, with 32 random bits each: the probability of each value is off by less
         than `2**-32`. Bounds are at least 1 and less than `2**32`.
         """
-        product = self.halves(bounds.shape).astype(np.uint64) * bounds.astype(np.uint64)
-        return (product >> _WORD_BITS).astype(np.int64)
+        product = self.halves(bounds.shape).astype(np.uint64)
+        product *= bounds.astype(np.int64, copy=False).view(np.uint64)
+        product >>= _WORD_BITS
+        return product.view(np.int64)
 
     def bits(self, probability: float, shape: Shape) -> NDArray[np.bool_]:
         """True with the given probability (rounded to a multiple of 2**-32), bool of `shape`."""

@@ -23,14 +23,21 @@ Batch = dict[str, NDArray[Any]]
 T = TypeVar("T")
 
 
+class Rows(Protocol):
+    """The rows of a round in the form of a view."""
+
+    def take(self, rows: NDArray[np.int64], /) -> Block:
+        """Some of the rows, by their ascending indices."""
+
+
 class View(Protocol):
     """The form in which a stream shows its rows: columns or tokens."""
 
     def make(self, part: int, rounds: Rounds, number: int) -> Any:
         """A round of a task in small types. A worker process may make and send it."""
 
-    def show(self, part: int, made: Any) -> Block:
-        """A round that `make` gave, as arrays whose first axis counts the rows."""
+    def show(self, part: int, made: Any) -> Rows:
+        """A round that `make` gave, as rows that can be taken by their ascending indices."""
 
     def batch(self, parts: NDArray[np.int64], blocks: Mapping[int, Block]) -> Any:
         """A batch of rows.
@@ -70,7 +77,7 @@ class Batches(Iterator[T]):
         self._share = check_share(rank, world_size)
         self.stream, self._view = stream, view
         self._lock = threading.RLock()
-        self._readers: list[RoundReader[Block]] | None = None
+        self._readers: list[RoundReader[Rows]] | None = None
         self._end: Callable[[], object] = _nothing
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -107,7 +114,7 @@ class Batches(Iterator[T]):
         batch: T = self._view.batch(parts, blocks)
         return batch
 
-    def _open(self) -> list[RoundReader[Block]]:
+    def _open(self) -> list[RoundReader[Rows]]:
         if self._readers is None:
             engine = Engine(None, 1)
             if self._workers > 1:

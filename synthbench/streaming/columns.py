@@ -19,6 +19,30 @@ from synthbench.tasks.mixture import Mixture
 from synthbench.tasks.registry import as_task
 from synthbench.tasks.row_ids import ids
 
+#: Rows that are rendered together.
+_TOGETHER = 4_096
+
+
+class RenderedRows:
+    """The columns of a round's rows, `id` first, rendered in parts when they are first read."""
+
+    def __init__(self, task: Task, rows: KeyedRows) -> None:
+        self._task, self._rows = task, rows
+        self._parts: dict[int, Block] = {}
+
+    def take(self, indices: NDArray[np.int64]) -> Block:
+        """Some of the rows, by their ascending indices. Text as objects of `str`."""
+        of, places = np.divmod(indices, _TOGETHER)
+        found = [self._part(part).take(places[of == part]) for part in np.unique(of).tolist()]
+        return found[0] if len(found) == 1 else Block.concatenate(found)
+
+    def _part(self, part: int) -> Block:
+        if part not in self._parts:
+            rows = self._rows.take(slice(part * _TOGETHER, (part + 1) * _TOGETHER))
+            row_ids = numpy_array(ids(rows.fingerprints))
+            self._parts[part] = Block({"id": row_ids, **self._task.arrays(rows.block)})
+        return self._parts[part]
+
 
 class Columns:
     """Shows the rows of a task by column, `id` first."""
@@ -30,10 +54,9 @@ class Columns:
         """The rows as they were drawn: Python objects take longer to send than to make."""
         return rounds.rows(number)
 
-    def show(self, part: int, made: KeyedRows) -> Block:
-        """All columns of a round. Text as objects of `str`."""
-        row_ids = numpy_array(ids(made.fingerprints))
-        return Block({"id": row_ids, **self._task.arrays(made.block)})
+    def show(self, part: int, made: KeyedRows) -> RenderedRows:
+        """The columns of a round, not rendered yet, so that its first rows come soon."""
+        return RenderedRows(self._task, made)
 
     def batch(self, parts: NDArray[np.int64], blocks: Mapping[int, Block]) -> Batch:
         """The columns of a batch. Its lists are copies, for the round may show a row again."""

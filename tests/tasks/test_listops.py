@@ -14,7 +14,7 @@ from synthbench.tasks.describe import draw_row
 from synthbench.tasks.listops.distribution import OPERATORS, ListOpsDistribution
 from synthbench.tasks.listops.task import ListOps
 from synthbench.tasks.trees.distribution import DEPTH_BITS
-from synthbench.tasks.trees.sampling import is_too_rare
+from synthbench.tasks.trees.pools import is_too_rare
 from tests.tasks.blocks import assert_sound, ids, propose_all, rows_of
 
 FIRST = ListOps(parameters={"ties": "first"})

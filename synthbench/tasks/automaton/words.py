@@ -41,16 +41,18 @@ class WordSampler:
         live_moves = [[*itertools.compress(*one)] for one in zip(moves, stays, strict=True)]
         self._live = _counts(live_moves, live.astype(int).tolist(), longest)
         self._left = _counts(live_moves, [*map(sum, leaves)], longest)
-        # Thresholds for r symbols that stay live to the end of the word, for r symbols and
-        # another that leaves the language, and in line 0 for a symbol behind these.
+        # Thresholds for r symbols that stay live to the end of the word, in line r - 1, for a
+        # symbol behind those that leave, and for r symbols and another that leaves the language.
         uniform = [_shares([1] * len(language.letters))] * len(live)
         to_end, to_leave = (
             [_thresholds(moves, stays, few) for few in counts[:-1]]
             for counts in (self._live, self._left)
         )
         away = [*map(_shares, leaves)]
-        self._lines = np.array([uniform, *to_end, away, *to_leave], np.uint64)
-        self._leaving = 1 + longest  # the line of `away`
+        lines = np.array([*to_end, uniform, away, *to_leave], np.uint64)
+        # By letter but the last, whose threshold no word reaches: those of all lines and states.
+        self._thresholds = np.ascontiguousarray(lines.reshape(-1, lines.shape[2]).T[:-1])
+        self._behind = longest  # the line of `uniform`
 
     def stays_live(self, length: int) -> bool:
         """True if a word of so many symbols is live."""
@@ -62,18 +64,24 @@ class WordSampler:
         last = np.full(n, length)  # how many symbols stay live
         if len(places):
             chosen = places[draws.integers(len(places), (n,))]
-            stays = draws.bits(0.5, (n,)) if self.stays_live(length) else np.zeros(n, bool)
-            last = np.where(stays, length, chosen)
+            live = draws.bits(0.5, (n,)) if self.stays_live(length) else np.zeros(n, bool)
+            last = np.where(live, length, chosen)
         words = (draws.words(n * length) >> np.uint64(64 - _BITS)).reshape(n, length)
-        letters = np.empty((n, length), np.int64)
-        state = np.zeros(n, np.int64)
-        for place in range(length):
-            lines = np.where(last == length, last - place, self._leaving + last - place)
-            lines[last < place] = 0
-            thresholds = self._lines[lines, state]
-            letters[:, place] = (words[:, place, None] >= thresholds).sum(axis=1)
-            state = self._moves[state, letters[:, place]]
-        return letters
+        letters = np.zeros((length, n), np.int64)
+        moves, (states, choices) = self._moves.ravel(), self._moves.shape
+        stays = last == length
+        line = states * np.where(stays, last - 1, self._behind + 1 + last)
+        least = states * np.where(stays, 0, self._behind)
+        state, at = np.zeros(n, np.int64), np.empty(n, np.int64)
+        for place, (word, letter) in enumerate(zip(words.T.copy(), letters, strict=True)):
+            np.maximum(np.subtract(line, states * place, out=at), least, out=at)
+            at += state
+            for thresholds in self._thresholds:
+                letter += word >= thresholds.take(at)
+            state *= choices
+            state += letter
+            state = moves.take(state)
+        return np.ascontiguousarray(letters.T)
 
 
 @functools.lru_cache(maxsize=16)

@@ -73,7 +73,11 @@ class StringFunction(abc.ABC):
         """Random strings: of a uniform shape, with uniform symbols."""
         first, count = self.shapes(length)
         shape = draws.integers(len(first), n)
-        return first[shape] + draws.below(count[shape])
+        # Most functions have strings of one shape, whose array is as small as a string.
+        shape = shape if len(first) > 1 else np.zeros(1, int)
+        x = draws.below(np.broadcast_to(count[shape], (n, length)))
+        x += first[shape]
+        return x
 
     def count(self, length: int) -> int | None:
         """The number of strings of a length; None if they are too many to run out."""

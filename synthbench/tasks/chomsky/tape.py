@@ -134,7 +134,7 @@ class ComputeSqrt(StringFunction):
     def answer(self, x: Strings) -> Strings:
         order, width = slice(None, None, -1 if self.program else 1), (x.shape[1] + 1) // 2
         roots = [math.isqrt(*_numbers(row[order])) for row in x]
-        return np.array([[*map(int, f"{root:0{width}b}"[::-1])] for root in roots])[:, order]
+        return np.array([_digits(f"{root:0{width}b}") for root in roots])[:, order]
 
 
 class BucketSort(StringFunction):
@@ -152,13 +152,19 @@ class BucketSort(StringFunction):
 
 def _numbers(x: Strings) -> list[int]:
     """The binary numbers on both sides of a 2, or the only number, the least digit first."""
-    return [int(part[::-1], 2) for part in "".join(map(str, x.tolist())).split("2")]
+    text = (x + ord("0")).astype(np.uint8).tobytes().decode("ascii")
+    return [int(part[::-1], 2) for part in text.split("2")]
+
+
+def _digits(binary: str) -> NDArray[np.uint8]:
+    """The digits of a binary number, the least digit first."""
+    return np.frombuffer(binary.encode("ascii"), np.uint8)[::-1] - ord("0")
 
 
 def _ended(numbers: list[int], width: int) -> Strings:
     """Numbers in binary digits, the least digit first. Then the token 2, then ignored tokens."""
     answers = np.full((len(numbers), width), 3)
     for answer, number in zip(answers, numbers, strict=True):
-        digits = [int(digit) for digit in f"{number:b}"[::-1]]
-        answer[: len(digits) + 1] = [*digits, 2]
+        digits = _digits(f"{number:b}")
+        answer[: len(digits)], answer[len(digits)] = digits, 2
     return answers

@@ -50,6 +50,9 @@ FUNCTIONS: Mapping[str, type[StringFunction]] = {
 #: The symbols of all variants. Equal strings have equal ids, whatever the variant.
 SYMBOLS = (*"01234+-*()x=?#", "pop", "push0", "push1", "plus", "times", *map(str, range(5, 128)))
 
+#: Symbols of the strings whose answers are computed together, which bounds the memory.
+_TOGETHER = 1 << 20
+
 
 @dataclasses.dataclass(frozen=True)
 class ChomskyParameters(Parameters):
@@ -164,21 +167,24 @@ class Chomsky(TextTask):
         return self._block(self.function.every(bucket))
 
     def _block(self, x: NDArray[np.integer[Any]]) -> Block:
-        return Block({"tokens": (x + 1).astype(np.uint8)})
+        return Block({"tokens": x.astype(np.uint8) + np.uint8(1)})
 
     def render(self, block: Block) -> dict[str, Any]:
-        """The labels, computed for all strings of a length at once."""
+        """The labels, computed for many strings of a length at once."""
         tokens = block["tokens"]
         lengths = np.count_nonzero(tokens, axis=1)
-        answers = {}
+        answers = []
         for length in np.unique(lengths).tolist():
-            rows = np.flatnonzero(lengths == length)
-            x = tokens[rows, :length].astype(np.int64) - 1
-            answers[length] = rows, self.function.answer(x).reshape(len(rows), -1) + 1
-        width = max((answer.shape[1] for _, answer in answers.values()), default=1)
+            of_length = np.flatnonzero(lengths == length)
+            together = _TOGETHER // length
+            for rows in np.split(of_length, range(together, len(of_length), together)):
+                x = tokens[rows, :length].astype(np.int64) - 1
+                found = self.function.answer(x).reshape(len(rows), -1) + 1
+                answers.append((rows, found.astype(np.uint8)))
+        width = max((found.shape[1] for _, found in answers), default=1)
         label = np.zeros((len(tokens), width), np.uint8)
-        for rows, answer in answers.values():
-            label[rows, : answer.shape[1]] = answer
+        for rows, found in answers:
+            label[rows, : found.shape[1]] = found
         return {"label": label}
 
     @property

@@ -12,15 +12,15 @@ Source: NDR, section C.2.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from synthbench.seeding import total
 from synthbench.tasks.trees.distribution import DEPTH_BITS, DEPTH_MASK, KeyDistribution
 
 OPERATORS = ("MIN", "MAX", "MED", "SM")
@@ -72,24 +72,22 @@ class ListOpsDistribution(KeyDistribution):
         return keys
 
     def chances(self, kind: int, arity: int, arguments: dict[int, float]) -> dict[int, float]:
-        table = _Table(arguments, self.strict)
-        name = self.operators[kind]
-        outcomes: dict[int, float] = {}
+        table, name = _table(tuple(arguments.items()), self.strict), self.operators[kind]
+        outcomes = np.zeros((len(_DIGITS), table.depths))
         if name == "SM":
-            terms = table.sums(arity)
+            table.add_sums(outcomes, arity)
         elif name == "MED" and arity % 2 == 0:
             half = range(arity // 2)
-            terms = itertools.chain(
-                table.ranked(arity, half, half, table.second_shallowest),
-                table.unequal_middles(arity),
-            )
+            table.add_ranked(outcomes, arity, half, half, table.second_shallowest)
+            table.add_unequal_middles(outcomes, arity)
         else:
             rank = {"MIN": 0, "MAX": arity - 1, "MED": arity // 2}[name]
-            terms = table.ranked(arity, range(rank + 1), range(arity - rank), table.shallowest)
-        for value, depth, chance in terms:
-            key = (value << DEPTH_BITS) | (depth + 1)
-            outcomes[key] = outcomes.get(key, 0.0) + chance
-        return outcomes
+            below, above = range(rank + 1), range(arity - rank)
+            table.add_ranked(outcomes, arity, below, above, table.shallowest)
+        keys = np.arange(len(_DIGITS))[:, None] << DEPTH_BITS | np.arange(1, 1 + table.depths)
+        # Sums of these chances are added up in this order, so it decides their last bits.
+        order = "F" if name == "SM" else "C"
+        return dict(zip(keys.ravel(order).tolist(), outcomes.ravel(order).tolist(), strict=True))
 
 
 def _median(
@@ -138,135 +136,152 @@ def _sort_columns(matrix: NDArray[np.uint16]) -> None:
             upper[:] = least
 
 
-#: A depth and its chance. A value, a depth and their chance.
-Chance = tuple[int, float]
-Term = tuple[int, int, float]
+#: Chances by value and depth, float64 `(10, depths)`.
+Chances = NDArray[np.float64]
+
+
+@functools.lru_cache(maxsize=64)
+def _table(arguments: tuple[tuple[int, float], ...], strict: bool) -> _Table:
+    return _Table(dict(arguments), strict)
 
 
 class _Table:
     """The chances of one argument's value and depth, and of the deciding ones among several.
 
-    `sums`, `ranked` and `unequal_middles` yield a value, the largest depth among the deciding
-    arguments, and a chance, which are to be added up. All chances are sums of products of positive
-    numbers, so that no digits are lost by cancellation.
+    `add_sums`, `add_ranked` and `add_unequal_middles` add to the chance of each value and of the
+    largest depth among the deciding arguments. All chances are sums of products of positive
+    numbers, so that no digits are lost by cancellation. Every sum is added up from left to right,
+    by elementwise additions or `cumsum`, so that the result has the same bits everywhere.
     """
 
     def __init__(self, arguments: dict[int, float], strict: bool) -> None:
         self.strict = strict
-        self.depths = range(1 + max(key & DEPTH_MASK for key in arguments))
-        self.cell = [
-            [arguments.get((value << DEPTH_BITS) | depth, 0.0) for depth in self.depths]
-            for value in _DIGITS
-        ]
-        self.equal = [total(row) for row in self.cell]
-        self.less = [total(self.equal[:value]) for value in _DIGITS]
-        self.more = [total(self.equal[value + 1 :]) for value in _DIGITS]
+        self.depths = 1 + max(key & DEPTH_MASK for key in arguments)
+        self.cell = np.zeros((len(_DIGITS), self.depths))
+        for key, chance in arguments.items():
+            self.cell[key >> DEPTH_BITS, key & DEPTH_MASK] = chance
+        self.shallower = _before(self.cell)
+        self.deeper = _behind(self.cell)
+        self.equal = np.cumsum(self.cell, axis=1)[:, -1:]
+        self.less = _before(self.equal.T).T
+        self.more = _behind(self.equal.T).T
 
-    def sums(self, arity: int) -> Iterator[Term]:
+    def add_sums(self, outcomes: Chances, arity: int) -> None:
         """SM: the sum modulo 10 and the largest depth of all."""
-        for depth in self.depths:
-            exactly = [row[depth] for row in self.cell]
-            below = [total(row[:depth]) for row in self.cell]
-            for count in range(1, arity + 1):
-                sums = [1.0] + [0.0] * 9
-                for step in range(arity):
-                    sums = _add_modulo(sums, exactly if step < count else below)
-                for value in _DIGITS:
-                    yield value, depth, math.comb(arity, count) * sums[value]
+        deepest = np.zeros((len(_DIGITS), self.depths))
+        deepest[0] = 1.0
+        for count in range(1, arity + 1):
+            deepest = _add_modulo(deepest, self.cell)
+            sums = deepest
+            for _ in range(arity - count):
+                sums = _add_modulo(sums, self.shallower)
+            outcomes += math.comb(arity, count) * sums
 
-    def ranked(
+    def add_ranked(
         self,
+        outcomes: Chances,
         arity: int,
         fewer: range,
         more: range,
-        deciding: Callable[[int, int], Iterator[Chance]],
-    ) -> Iterator[Term]:
+        deciding: Callable[[int], Chances],
+    ) -> None:
         """Values that are decided by arguments equal to them.
 
         Args:
+            outcomes: what the chances are added to.
             arity: number of arguments.
             fewer: how many arguments may be less than the value.
             more: how many may be greater.
             deciding: `shallowest` if one argument decides, `second_shallowest` if two do.
         """
-        for value in _DIGITS:
-            for below, above in itertools.product(fewer, more):
-                beside = (
-                    math.comb(arity, below)
-                    * math.comb(arity - below, above)
-                    * _power(self.less[value], below)
-                    * _power(self.more[value], above)
-                )
-                for depth, chance in deciding(value, arity - below - above):
-                    yield value, depth, beside * chance
+        for below, above in itertools.product(fewer, more):
+            ways = math.comb(arity, below) * math.comb(arity - below, above)
+            beside = ways * _power(self.less, below) * _power(self.more, above)
+            outcomes += beside * deciding(arity - below - above)
 
-    def unequal_middles(self, arity: int) -> Iterator[Term]:
+    def add_unequal_middles(self, outcomes: Chances, arity: int) -> None:
         """MED of an even number whose middle values differ: half are at most the lower one."""
         half = arity // 2
-        for low, high in itertools.combinations(_DIGITS, 2):
-            lower = self._end(low, self.less[low], half)
-            upper = self._end(high, self.more[high], half)
-            for (depth, chance), (other, factor) in itertools.product(lower, upper):
-                yield (low + high) // 2, max(depth, other), math.comb(arity, half) * chance * factor
+        lower = math.comb(arity, half) * self._ends(self.less, half)
+        upper = self._ends(self.more, half)
+        depth = np.arange(self.depths)
+        for middle in _DIGITS[:-1]:
+            chances = [outcomes[middle, :, None]]
+            for low in range(middle, -1, -1)[::-1]:
+                for high in (2 * middle - low, 2 * middle - low + 1):
+                    if low < high < len(_DIGITS):
+                        both = lower[low, :, None] * upper[high]
+                        # Row d: the pairs of depths whose larger depth is d, in order.
+                        chances.append(np.where(depth < depth[:, None], both.T, 0.0))
+                        chances.append(np.where(depth <= depth[:, None], both, 0.0))
+            outcomes[middle] = np.cumsum(np.hstack(chances), axis=1)[:, -1]
 
-    def _end(self, value: int, beyond: float, count: int) -> list[Chance]:
-        """The deciding depth if some of `count` arguments equal `value` and the rest lie beyond."""
-        chances = [0.0 for _ in self.depths]
+    def _ends(self, beyond: Chances, count: int) -> Chances:
+        """The deciding depth if some of `count` arguments equal a value and the rest lie beyond."""
+        chances = np.zeros((len(_DIGITS), self.depths))
         for equal in range(1, count + 1):
             beside = math.comb(count, equal) * _power(beyond, count - equal)
-            for depth, chance in self.shallowest(value, equal):
-                chances[depth] += beside * chance
-        return list(enumerate(chances))
+            chances += beside * self.shallowest(equal)
+        return chances
 
-    def shallowest(self, value: int, count: int) -> Iterator[Chance]:
+    @functools.lru_cache(maxsize=16)  # noqa: B019 - few tables are alive at a time
+    def shallowest(self, count: int) -> Chances:
         """The depth of the argument that decides among `count` of the same value."""
-        row = self.cell[value]
-        for depth in self.depths:
-            if self.strict:
-                yield depth, self._some(row, depth, count, 1)
-            else:
-                yield depth, row[depth] * _power(self.equal[value], count - 1)
+        if self.strict:
+            return self._some(count, 1)
+        return self.cell * _power(self.equal, count - 1)
 
-    def second_shallowest(self, value: int, count: int) -> Iterator[Chance]:
+    @functools.lru_cache(maxsize=16)  # noqa: B019
+    def second_shallowest(self, count: int) -> Chances:
         """The larger depth of the two arguments that decide among `count` of the same value."""
-        row = self.cell[value]
-        for depth in self.depths:
-            shallower, deeper = total(row[:depth]), total(row[depth + 1 :])
-            if not self.strict:
-                pair = row[depth] * row[depth] + 2.0 * row[depth] * shallower
-                yield depth, pair * _power(self.equal[value], count - 2)
-                continue
-            alone = total(  # one is shallower, at least one has this depth
+        if not self.strict:
+            pair = self.cell * self.cell + 2.0 * self.cell * self.shallower
+            return pair * _power(self.equal, count - 2)
+        alone = np.zeros_like(self.cell)  # one is shallower, at least one has this depth
+        for same in range(1, count):
+            alone += (
                 count
-                * shallower
+                * self.shallower
                 * math.comb(count - 1, same)
-                * _power(row[depth], same)
-                * _power(deeper, count - 1 - same)
-                for same in range(1, count)
+                * _power(self.cell, same)
+                * _power(self.deeper, count - 1 - same)
             )
-            yield depth, alone + self._some(row, depth, count, 2)
+        return alone + self._some(count, 2)
 
-    def _some(self, row: list[float], depth: int, count: int, least: int) -> float:
-        """The chance that at least `least` of `count` arguments have this depth, the rest more."""
-        deeper = total(row[depth + 1 :])
-        return total(
-            math.comb(count, same) * _power(row[depth], same) * _power(deeper, count - same)
-            for same in range(least, count + 1)
-        )
+    def _some(self, count: int, least: int) -> Chances:
+        """The chance that at least `least` of `count` arguments have a depth, the rest more."""
+        chances = np.zeros_like(self.cell)
+        for same in range(least, count + 1):
+            beside = math.comb(count, same) * _power(self.cell, same)
+            chances += beside * _power(self.deeper, count - same)
+        return chances
 
 
-def _add_modulo(sums: list[float], argument: list[float]) -> list[float]:
+def _before(chances: Chances) -> Chances:
+    """In each row, the sum of the chances before each place."""
+    return np.pad(np.cumsum(chances, axis=1)[:, :-1], [(0, 0), (1, 0)])
+
+
+def _behind(chances: Chances) -> Chances:
+    """In each row, the sum of the chances behind each place, added up from left to right."""
+    sums = np.zeros_like(chances)
+    for place in range(1, chances.shape[1]):
+        sums[:, :place] += chances[:, place : place + 1]
+    return sums
+
+
+def _add_modulo(sums: Chances, argument: Chances) -> Chances:
     """The chance of each sum modulo 10 when one more argument is added."""
-    result = [0.0] * 10
+    result = np.zeros_like(sums)
+    twice = np.vstack([argument, argument])
     for value in _DIGITS:
-        for added in _DIGITS:
-            result[(value + added) % 10] += sums[value] * argument[added]
+        result += sums[value] * twice[10 - value : 20 - value]
     return result
 
 
-def _power(base: float, exponent: int) -> float:
+def _power(base: Chances, exponent: int) -> Chances:
     """`base ** exponent` by multiplication: the same bits with every C library."""
-    result = 1.0
+    result = np.ones_like(base)
     for _ in range(exponent):
-        result *= base
+        result = result * base
     return result

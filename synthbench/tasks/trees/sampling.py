@@ -19,27 +19,20 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from synthbench.seeding import Choice, Draws, total
+from synthbench.seeding import Choice, Draws
 from synthbench.tasks.trees.distribution import (
     DEPTH_BITS,
     DEPTH_MASK,
     KeyDistribution,
     Operators,
     combinations,
-    operator_chances,
 )
 from synthbench.tasks.trees.grammar import Forest, Level
-
-#: The most operators in a pool, so that rare keys do not fill the memory.
-MOST_DRAWN = 1 << 20
-#: Keys that are rarer than this in their pool are not drawn: a block of 512 trees would need more
-#: than 30 pools of the largest size.
-LEAST_CHANCE = 2.0**-16
+from synthbench.tasks.trees.pools import draw_from_pools, is_too_rare
 
 
 def grow(
@@ -136,24 +129,6 @@ def _arguments_of(
 # Operators given their keys.
 
 
-def is_too_rare(distribution: KeyDistribution, height: int, key: int) -> bool:
-    """True if an operator with this key is too rare to be drawn in a reasonable time.
-
-    Args:
-        distribution: the proposal and its keys.
-        height: levels left for operators, this one included.
-        key: the wanted key, of an operator.
-
-    Returns:
-        True if operators come from pools and less than `LEAST_CHANCE` of a pool has the key.
-        Chances are sums and products in a fixed order, so every machine gives the same answer.
-    """
-    if distribution.enumerated:
-        return False
-    chances = _pool_chances(distribution, height, key & DEPTH_MASK, any_value=False)
-    return key >= len(chances) or bool(chances[key] < LEAST_CHANCE)
-
-
 def sample_given_keys(
     draws: Draws,
     distribution: KeyDistribution,
@@ -174,7 +149,7 @@ def sample_given_keys(
         Operators, and for each wanted key the index of the one it gets, int64 `(wanted,)`.
     """
     if not distribution.enumerated:
-        return _draw(draws, distribution, height, wanted, any_value)
+        return draw_from_pools(draws, distribution, height, wanted, any_value)
     every, tables = _enumerate(distribution, height, any_value)
     chosen = np.zeros(len(wanted), np.int64)
     for key, table in tables.items():
@@ -202,158 +177,3 @@ def _enumerate(
         indices = np.flatnonzero(sought == key)
         tables[key] = Choice(indices, [chances[index] for index in indices.tolist()])
     return every, tables
-
-
-def _draw(
-    draws: Draws,
-    distribution: KeyDistribution,
-    height: int,
-    wanted: NDArray[np.int16],
-    any_value: bool,
-) -> tuple[Operators, NDArray[np.int64]]:
-    """As `sample_given_keys`, from pools."""
-    pools: list[Operators] = []
-    chosen = np.zeros(len(wanted), np.int64)
-    before = 0  # operators in the pools so far
-    for depth in range(1, height + 1):
-        chances = _pool_chances(distribution, height, depth, any_value)
-        # The nodes that still need an operator, by its key.
-        missing = _by_key(wanted, depth)
-        first = True
-        while missing:
-            size = _pool_size(missing, chances, first)
-            pool = _draw_pool(draws, distribution, height, depth, size)
-            drawn = _by_key(pool.keys & DEPTH_MASK if any_value else pool.keys, depth)
-            left = {}
-            for key, nodes in missing.items():
-                found = drawn.get(key, nodes[:0])[: len(nodes)]
-                chosen[nodes[: len(found)]] = before + found
-                if len(found) < len(nodes):
-                    left[key] = nodes[len(found) :]
-            pools.append(pool)
-            before += size
-            missing, first = left, False
-    return Operators.concatenate(pools), chosen
-
-
-def _by_key(keys: NDArray[np.int16], depth: int) -> dict[int, NDArray[np.int64]]:
-    """The places of every key of this depth, ascending, by key."""
-    places = np.flatnonzero((keys & DEPTH_MASK) == depth)
-    values = keys.take(places) >> DEPTH_BITS
-    counts = np.bincount(values)
-    occurring = np.flatnonzero(counts).tolist()
-    if len(occurring) > 1:  # bytes are sorted in half of the time
-        places = places.take(np.argsort(values.astype(np.uint8), kind="stable"))
-    ends = np.cumsum(counts).tolist()
-    return {
-        value << DEPTH_BITS | depth: places[ends[value] - counts[value] : ends[value]]
-        for value in occurring
-    }
-
-
-def _pool_size(
-    missing: dict[int, NDArray[np.int64]], chances: NDArray[np.float64], first: bool
-) -> int:
-    """Number of operators to draw so that few of the wanted keys are missing afterwards."""
-    most = max(len(nodes) / float(chances[key]) for key, nodes in missing.items())
-    if first:  # the rarest key must not drive the size of the first pool
-        wanted = sum(map(len, missing.values()))
-        most = min(most, 2.0 * wanted / (float(chances.max()) * len(missing)))
-    return int(1.1 * min(most, MOST_DRAWN)) + 32
-
-
-class _PoolTables(NamedTuple):
-    """Tables for drawing operators of which at least one argument has a given depth.
-
-    Attributes:
-        arity: the number of arguments.
-        found: the chance that at least one argument is deep, by number of arguments, float64
-            `(1 + max_args,)`.
-        free, deep, other: the key of an argument of any depth, of the given depth, and of any
-            other depth.
-    """
-
-    arity: Choice
-    found: NDArray[np.float64]
-    free: Choice
-    deep: Choice
-    other: Choice
-
-
-@functools.lru_cache(maxsize=1024)
-def _pool_tables(distribution: KeyDistribution, height: int, depth: int) -> _PoolTables:
-    argument = distribution.argument(height - 1)
-    deep = {key: chance for key, chance in argument.items() if key & DEPTH_MASK == depth - 1}
-    other = {key: chance for key, chance in argument.items() if key & DEPTH_MASK != depth - 1}
-    grammar = distribution.grammar
-    found = _found(distribution, height, depth)
-    return _PoolTables(
-        arity=Choice(
-            np.array(grammar.arities, np.int8), [found[arity] for arity in grammar.arities]
-        ),
-        found=np.array(found),
-        free=_keys(argument),
-        deep=_keys(deep),
-        other=_keys(other or deep),  # without another depth the leader comes first
-    )
-
-
-def _found(distribution: KeyDistribution, height: int, depth: int) -> list[float]:
-    """By number of arguments, the chance that at least one of them has depth `depth - 1`."""
-    deep = total(
-        chance
-        for key, chance in distribution.argument(height - 1).items()
-        if key & DEPTH_MASK == depth - 1
-    )
-    found = [0.0]
-    for _ in range(distribution.grammar.max_args):
-        found.append(found[-1] + (1.0 - found[-1]) * deep)
-    return found
-
-
-def _keys(chances: dict[int, float]) -> Choice:
-    keys = sorted(chances)
-    return Choice(np.array(keys, np.int16), [chances[key] for key in keys])
-
-
-def _draw_pool(
-    draws: Draws, distribution: KeyDistribution, height: int, depth: int, size: int
-) -> Operators:
-    """Operators with `height` levels left, given that an argument has depth `depth - 1`.
-
-    The first such argument is the leader: arguments before it have another depth, those behind it
-    any depth.
-    """
-    grammar = distribution.grammar
-    tables = _pool_tables(distribution, height, depth)
-    arity = tables.arity.draw(draws, size).astype(np.int8, copy=False)
-    uniform = draws.floats(size) * tables.found.take(arity)
-    leader = (uniform >= tables.found[1:, None]).sum(axis=0, dtype=np.int8)
-    leader = np.minimum(leader, arity - np.int8(1))
-    rank = np.arange(grammar.max_args, dtype=np.int8)[:, None]
-    before = np.flatnonzero(rank < leader)
-    behind = np.flatnonzero((rank < arity) & (rank > leader))
-    drawn = np.zeros(grammar.max_args * size, np.int16)
-    drawn[before] = tables.other.draw(draws, len(before))
-    drawn[behind] = tables.free.draw(draws, len(behind))
-    arguments = drawn.reshape(grammar.max_args, size)
-    arguments += (rank == leader) * tables.deep.draw(draws, size)
-    drawn_kinds = draws.integers(len(distribution.kinds), size)
-    kinds = np.array(distribution.kinds, np.uint8).take(drawn_kinds)
-    return Operators(distribution.keys(kinds, arity, arguments), kinds, arity, arguments)
-
-
-@functools.lru_cache(maxsize=1024)
-def _pool_chances(
-    distribution: KeyDistribution, height: int, depth: int, any_value: bool
-) -> NDArray[np.float64]:
-    """The chance of every key of this depth in a pool, float64. With `any_value` of the depth."""
-    found = _found(distribution, height, depth)
-    grammar = distribution.grammar
-    given = total(found[arity] for arity in grammar.arities) / len(grammar.arities)
-    chances = operator_chances(distribution, height)
-    by_key = np.zeros(max(chances) + 1)
-    for key, chance in chances.items():
-        if key & DEPTH_MASK == depth:
-            by_key[depth if any_value else key] += chance / given
-    return by_key
