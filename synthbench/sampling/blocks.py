@@ -157,7 +157,9 @@ class Order:
             buckets = np.full(len(one.rows), drawn.bucket, np.int64)
             rows = KeyedRows(drawn.block.take(one.rows), drawn.fingerprints[one.rows], buckets)
             taken.append(rows)
-        return KeyedRows.concatenate(taken).take(order)
+        joined = KeyedRows.concatenate(taken)
+        del taken  # a round of long rows fills a hundred megabytes
+        return joined.take(order)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -55,6 +55,9 @@ from synthbench.tasks.tokens import packed
 #: The number of a bucket is `digits of a * _BUCKET + digits of b`.
 _BUCKET = 1_000
 _HALF = np.uint64(32)
+#: The most digits that are drawn before the first row of a stream, about a second's work, and the
+#: most rows of a round of an evaluation split.
+_MOST_TOKENS, _EVALUATION_ROWS = 1 << 25, 2_048
 
 
 @dataclasses.dataclass(frozen=True)
@@ -136,6 +139,24 @@ class Addition(TextTask):
             "digits_a": value("int16"),
             "digits_b": value("int16"),
         }
+
+    def stream_round_rows(self, split: Split) -> int:
+        """Rows of a round, which draws a block of every size.
+
+        Raises:
+            ParameterError: the first row would take too long.
+        """
+        sizes = split.buckets[: _EVALUATION_ROWS if split.evaluation else self.round_rows]
+        tokens = self.block_rows * sum(sum(divmod(size, _BUCKET)) for size in sizes)
+        if tokens > _MOST_TOKENS:
+            most = round((_MOST_TOKENS / self.block_rows) ** (1 / 3))
+            raise ParameterError(
+                f"Split {split.name} of addition: the first row of a stream waits for numbers of "
+                f"all {len(split.buckets):,} sizes, {tokens:,} digits. Allowed are "
+                f"{_MOST_TOKENS:,}, as with train_digits={most} or fewer test_digits. A dataset "
+                "has no such limit."
+            )
+        return self.round_rows
 
     @functools.cached_property  # asked for with every one of hundreds of buckets
     def splits(self) -> tuple[Split, ...]:

@@ -177,7 +177,7 @@ class Arithmetic(ExpressionTask):
     def capacity(self, split: Split, bucket: int) -> int | None:
         goal = self.goal(bucket)
         count = self.grammar(goal.depth).count(goal.depth)
-        if goal.label is None:
+        if goal.label is None or count is None:
             return count
         # By label they can only be counted one by one.
         return len(self.enumerate_rows(split, bucket)) if count <= MOST_LISTED else None

@@ -85,9 +85,9 @@ class ListOpsDistribution(KeyDistribution):
             below, above = range(rank + 1), range(arity - rank)
             table.add_ranked(outcomes, arity, below, above, table.shallowest)
         keys = np.arange(len(_DIGITS))[:, None] << DEPTH_BITS | np.arange(1, 1 + table.depths)
-        # Sums of these chances are added up in this order, so it decides their last bits.
-        order = "F" if name == "SM" else "C"
-        return dict(zip(keys.ravel(order).tolist(), outcomes.ravel(order).tolist(), strict=True))
+        if name == "SM":  # depth by depth: sums of chances are added up in this order
+            keys, outcomes = keys.T, outcomes.T
+        return dict(zip(keys.ravel().tolist(), outcomes.ravel().tolist(), strict=True))
 
 
 def _median(

@@ -30,6 +30,7 @@ from synthbench.tasks.listops.distribution import OPERATORS, ListOpsDistribution
 from synthbench.tasks.listops.solver import apply, deciding, read_tree
 from synthbench.tasks.row_ids import are_held_out
 from synthbench.tasks.trees.distribution import DEPTH_BITS
+from synthbench.tasks.trees.effort import check_effort
 from synthbench.tasks.trees.expression import Expression
 from synthbench.tasks.trees.grammar import Grammar
 from synthbench.tasks.trees.sampling import grow
@@ -38,6 +39,8 @@ from synthbench.tasks.trees.task import DIGITS, LONGEST, ExpressionParameters, E
 TOKENS = (*DIGITS, "]", *(f"[{name}" for name in OPERATORS))
 #: Rows that may be longer are drawn in smaller blocks.
 _LONG = 1000
+#: Streams of deeper rows have small rounds.
+_DEEP = 32
 #: The id of each token; 0 is padding.
 IDS = {token: number for number, token in enumerate(TOKENS, start=1)}
 
@@ -133,8 +136,36 @@ class ListOps(ExpressionTask):
         return 16_384 if self.parameters.max_length <= _LONG else 1_024
 
     def stream_round_rows(self, split: Split) -> int:
-        """Rows of a round: fewer if rows may be longer than a thousand tokens."""
-        return self.round_rows if self.parameters.max_length <= _LONG else 2_048
+        """Rows of a round: fewer if rows may be longer than a thousand tokens, or are very deep.
+
+        Raises:
+            ParameterError: the first row would take too long.
+        """
+        rows = self.round_rows if self.parameters.max_length <= _LONG else 2_048
+        if max(self.goal(bucket).depth for bucket in split.buckets) > _DEEP:
+            rows = 32 if split.evaluation else 256
+        if not self._is_ordinary:
+            check_effort(self, split, rows)
+        return rows
+
+    @property
+    def _is_ordinary(self) -> bool:
+        """True for levels, and if rows are no deeper, and trees no larger, than the paper's."""
+        chosen, paper = self.parameters, ListOpsParameters()
+        if any(chosen == ListOpsParameters(**level) for level in self.levels.values()):
+            return True
+        depths = (*chosen.train_depths, *chosen.validation_depths, *chosen.test_depths)
+        return (
+            (chosen.balance, chosen.min_length) == (paper.balance, paper.min_length)
+            and chosen.max_length >= paper.max_length
+            and chosen.max_args <= paper.max_args
+            and chosen.p_op <= paper.p_op
+            and max(depths) <= max(paper.test_depths)
+        )
+
+    def by_depth(self) -> ListOps:
+        """The task with rows of each depth instead of each depth, operator and label."""
+        return ListOps(parameters=dataclasses.replace(self.parameters, balance="depth"))
 
     @property
     def _strict(self) -> bool:
@@ -157,11 +188,12 @@ class ListOps(ExpressionTask):
             operators=len(chosen.operators),
         )
 
+    def distribution(self, split: Split) -> ListOpsDistribution:
+        """The proposal and the keys of its trees."""
+        return ListOpsDistribution(self.grammar(split), self.parameters.operators, self._strict)
+
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
-        distribution = ListOpsDistribution(
-            self.grammar(split), self.parameters.operators, self._strict
-        )
-        goal = self.goal(bucket)
+        goal, distribution = self.goal(bucket), self.distribution(split)
         forest, keys = grow(draws, n, distribution, goal.depth, goal.operator, goal.label)
         problems = self.problems(forest)
         # The sampler would drop the other trees anyway, but writing them takes time.

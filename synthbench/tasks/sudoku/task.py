@@ -24,6 +24,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split, TextTask, parameter
 from synthbench.tasks.column import Column
@@ -49,6 +50,8 @@ _LEAST_NODES = {"9x9": (0, 1, 28), "6x6": (0, 1), "4x4": (0,)}
 _MOST_NODES = np.iinfo(np.int32).max
 #: Puzzles that are drawn together, and puzzles of a round of a stream: about those of three blocks.
 _TOGETHER, _ROUND = 256, {"9x9": 150, "6x6": 64, "4x4": 2_048}
+#: The most augmentations in a stream.
+_STREAMED = 250
 _TRAIN = 1_000
 
 
@@ -154,6 +157,12 @@ class Sudoku(TextTask):
         return _TOGETHER if not more else _TOGETHER // 4 * (1 + more)
 
     def stream_round_rows(self, split: Split) -> int:
+        if self.variant != "4x4" and self._of_each(split) > 1 + _STREAMED:
+            raise ParameterError(
+                f"Parameter augmentations={self.parameters.augmentations}: the first row of a "
+                f"stream of train waits for those of {_ROUND[self.variant]} puzzles. Allowed are "
+                f"0 to {_STREAMED}. A dataset has no such limit."
+            )
         return _ROUND[self.variant] * self._of_each(split)
 
     def _of_each(self, split: Split) -> int:

@@ -18,6 +18,9 @@ from synthbench.seeding import mix
 
 Number = TypeVar("Number", np.int64, np.uint64)
 
+#: So many trees are not counted exactly.
+MANY = 1 << 63
+
 
 @dataclasses.dataclass(frozen=True)
 class Grammar:
@@ -64,16 +67,35 @@ class Grammar:
         return 1 + depth * self.per_level
 
     @functools.lru_cache(maxsize=1024)  # noqa: B019 - a grammar is a value, and few are ever made
-    def count(self, depth: int) -> int:
-        """Number of different trees with exactly this depth, within the length limit."""
-        lengths = self.max_length + 1
+    def count(self, depth: int) -> int | None:
+        """Number of different trees with exactly this depth, within the length limit.
+
+        None if there are `MANY` or more: exact numbers of deep trees take seconds.
+        """
+        # The shortest trees of this depth alone, if they are within the limit.
+        chain = (self.operators * self.digits ** (self.min_args - 1)) ** depth
+        if chain >= MANY and self.shortest(depth) <= self.max_length:
+            return None
+        longest = 1
+        for _ in range(depth):
+            longest = min(
+                self.tokens(self.max_args) + self.max_args * (longest - 1), self.max_length
+            )
+        few = min(longest, self.shortest(depth) + 64)
+        if self._count(depth, few) >= MANY:
+            return None
+        return self._count(depth, longest)
+
+    def _count(self, depth: int, longest: int) -> int:
+        """Number of trees with exactly this depth and at most so many tokens."""
+        lengths = longest + 1
         # Trees of depth 1 to 1, 2, 3 ..., by length; Python's integers are unlimited.
         trees = shallower = np.zeros(lengths, object)
         for _ in range(depth):
             shallower, argument = trees, trees.copy()
-            argument[1] += self.digits
+            argument[1:2] += self.digits
             trees = np.zeros(lengths, object)
-            run = np.array([1] + [0] * self.max_length, object)  # of no argument
+            run = np.array([1] + [0] * longest, object)  # of no argument
             for arity in range(1, self.max_args + 1):
                 run = np.convolve(run, argument)[:lengths]
                 if arity >= self.min_args:

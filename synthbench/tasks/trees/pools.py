@@ -6,6 +6,7 @@ needs its key, so the node's operator is distributed as in the proposal, given t
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from typing import NamedTuple
 
@@ -44,6 +45,15 @@ def is_too_rare(distribution: KeyDistribution, height: int, key: int) -> bool:
         return False
     chances = _pool_chances(distribution, height, key & DEPTH_MASK, any_value=False)
     return key >= len(chances) or bool(chances[key] < LEAST_CHANCE)
+
+
+def draws_of_key(distribution: KeyDistribution, operator: int | None, key: int) -> float:
+    """The operators that are drawn on average until a root has this key; 0 if it is too rare."""
+    of_root = dataclasses.replace(distribution, root=operator)
+    height = distribution.grammar.max_depth
+    if is_too_rare(of_root, height, key):
+        return 0.0
+    return 1.0 / float(_pool_chances(of_root, height, key & DEPTH_MASK, any_value=False)[key])
 
 
 def draw_from_pools(

@@ -189,10 +189,10 @@ class ExpressionTask(TextTask):
     def splits(self) -> tuple[Split, ...]:
         chosen = self.parameters
         return (
-            Split("train", self.train_rows, self._buckets(chosen.train_depths), evaluation=False),
-            Split("iid", 1_000, self._buckets(chosen.train_depths)),
-            Split("validation", 1_000, self._buckets(chosen.validation_depths)),
-            Split("test", 1_000, self._buckets(chosen.test_depths)),
+            Split("train", self.train_rows, self.buckets_of(chosen.train_depths), evaluation=False),
+            Split("iid", 1_000, self.buckets_of(chosen.train_depths)),
+            Split("validation", 1_000, self.buckets_of(chosen.validation_depths)),
+            Split("test", 1_000, self.buckets_of(chosen.test_depths)),
         )
 
     @property
@@ -202,7 +202,7 @@ class ExpressionTask(TextTask):
 
     # Buckets: the depths themselves, or numbers made of depth, root operator and label.
 
-    def _buckets(self, depths: tuple[int, ...]) -> tuple[int, ...]:
+    def buckets_of(self, depths: tuple[int, ...]) -> tuple[int, ...]:
         """The buckets of these depths.
 
         Operators and labels alternate, because the first buckets get the rows that are left over

@@ -1,0 +1,87 @@
+"""The work before the first row of a stream, estimated from a few trees.
+
+A round of a stream waits for rows of all buckets, and a deep tree rarely fits into few tokens. So
+256 trees of a depth are drawn, and their share within the limits gives the trees that a round
+draws. Estimates are sums over counts, without a clock, so they are the same everywhere.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+
+from synthbench.errors import ParameterError
+from synthbench.seeding import Draws
+from synthbench.tasks.base import Split
+from synthbench.tasks.row_ids import HELD_OUT_SHARE, share_of
+from synthbench.tasks.trees.distribution import DEPTH_BITS
+from synthbench.tasks.trees.pools import draws_of_key
+from synthbench.tasks.trees.task import ExpressionTask
+
+#: Seconds of one core: the most before a first row, for a block by the square of its depth, and
+#: for an operator in a tree or in a pool of operators.
+_MOST_SECONDS, _PER_DEPTH, _PER_OPERATOR = 1.6, 90e-6, 0.2e-6
+#: Trees that are drawn of a depth, and the most depths of which trees are drawn.
+_TREES, _DEPTHS = 256, 4
+#: Depths that an error may recommend.
+_TRIED = (24, 16, 12, 8, 5, 4, 3, 2, 1)
+#: The most rows of a round of an evaluation split.
+_EVALUATION_ROWS = 2_048
+
+
+def check_effort(task: ExpressionTask, split: Split, rows: int) -> None:
+    """Raise a ParameterError if a round of `rows` rows of a split would take too long."""
+    seconds = _seconds(task, split, rows)
+    if seconds <= _MOST_SECONDS:
+        return
+    chosen = task.parameters
+    depths = sorted({task.goal(bucket).depth for bucket in split.buckets})
+    name = "train_depths" if split.name == "iid" else f"{split.name}_depths"
+    text = (
+        f"Split {split.name} of {task.name}: the first row of a stream would take about "
+        f"{seconds:,.0f} seconds with {name}={','.join(map(str, depths))}, "
+        f"max_length={chosen.max_length} and balance={chosen.balance}. Allowed are 2 seconds"
+    )
+    for depth in (one for one in _TRIED if one < depths[-1]):
+        shallow = Split(split.name, rows, task.buckets_of((depth,)), split.evaluation)
+        if _seconds(task, shallow, rows) <= _MOST_SECONDS:
+            text += f", as with {name}={depth}"
+            break
+    else:
+        text += ", as with balance=depth" if chosen.balance == "label" else ""
+    raise ParameterError(f"{text}. A dataset has no such limit.")
+
+
+@functools.lru_cache(maxsize=256)
+def _seconds(task: ExpressionTask, split: Split, rows: int) -> float:
+    """About the seconds that a round takes."""
+    if split.evaluation:
+        rows = min(rows, _EVALUATION_ROWS)
+    plain, seconds = task.by_depth(), 0.0
+    depths = sorted({task.goal(bucket).depth for bucket in split.buckets})
+    tried = sorted({depths[(len(depths) - 1) * part // _DEPTHS] for part in range(1, 1 + _DEPTHS)})
+    trials = {depth: _trial(plain, tuple(depths), depth) for depth in tried}
+    for bucket in split.buckets:
+        goal = task.goal(bucket)
+        share, tokens = trials[min(depth for depth in tried if depth >= goal.depth)]
+        wanted = rows / len(split.buckets) / share / share_of(task, split, bucket)
+        blocks = math.ceil(wanted / task.block_rows)
+        # Trees that become too long are left about half-way.
+        operators = task.block_rows * tokens / 3 * (1 + share) / 2
+        if goal.label is not None:
+            key = goal.label << DEPTH_BITS | goal.depth
+            operators += task.block_rows * draws_of_key(
+                task.distribution(split), goal.operator, key
+            )
+        seconds += blocks * (_PER_DEPTH * goal.depth**2 + _PER_OPERATOR * operators)
+    return seconds
+
+
+@functools.lru_cache(maxsize=256)
+def _trial(task: ExpressionTask, depths: tuple[int, ...], depth: int) -> tuple[float, float]:
+    """The share of the trees of a depth that are within the limits, and their mean tokens."""
+    split = Split("trial", _TREES, depths, evaluation=False)
+    found = task.propose(Draws({"task": task.name, "trial": depth}), _TREES, split, depth)
+    share = max(0.5, len(found)) / _TREES / (1 - HELD_OUT_SHARE)
+    tokens = found["length"].mean() if len(found) else task.parameters.max_length
+    return min(1.0, share), float(tokens)

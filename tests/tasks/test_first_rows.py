@@ -1,0 +1,74 @@
+"""Sizes whose streams begin soon, or are refused before any work."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import synthbench
+from synthbench.errors import ParameterError
+from synthbench.streaming.rounds import Rounds
+from synthbench.tasks.listops.task import ListOps
+from synthbench.tasks.trees.grammar import MANY, Grammar
+
+
+def depths(*chosen):
+    return {f"{name}_depths": chosen for name in ("train", "validation", "test")}
+
+
+@pytest.mark.parametrize(
+    ("task", "split", "parameters", "named"),
+    [
+        ("listops", "test", {**depths(40), "max_length": 200}, "test_depths=40"),
+        ("listops", "train", {"balance": "label"}, "balance=depth"),
+        ("listops", "train", {**depths(12), "balance": "label"}, "train_depths=12"),
+        ("listops", "train", {"p_op": 0.999}, "as with train_depths="),
+        ("addition", "train", {"train_digits": 100, "test_digits": (101,)}, "train_digits=32"),
+        ("sudoku", "train", {"augmentations": 1_000}, "0 to 250"),
+    ],
+)
+def test_streams_that_would_begin_late_are_refused(task, split, parameters, named):
+    if task == "listops" and "max_length" not in parameters and "train_depths" in parameters:
+        parameters = {**parameters, "max_length": 100}
+    with pytest.raises(ParameterError, match=named):
+        synthbench.stream(synthbench.task(task, **parameters), split=split)
+
+
+@pytest.mark.parametrize("level", sorted(ListOps.levels))
+def test_every_level_of_listops_has_streams(level):
+    task = synthbench.task("listops", level=level)
+    sizes = {split.name: Rounds(task, split.name).size for split in task.splits}
+    assert sizes == {"train": 2_048 if level == "long" else 65_536} | dict.fromkeys(
+        ("iid", "validation", "test"), 2_048
+    )
+
+
+def test_very_deep_rows_have_small_rounds():
+    task = synthbench.task("listops", test_depths=(40,), max_length=2_000)
+    assert (Rounds(task, "train").size, Rounds(task, "test").size) == (2_048, 32)
+
+
+def test_trees_are_counted_up_to_a_limit():
+    for operators, most, depth in itertools.product((1, 2), (2, 3), range(5)):
+        small = Grammar(0.3, 2, most, 8, 14, operators)
+        assert small.count(depth) == sum(_trees(small, depth).values())
+    assert Grammar(0.3, 2, 2, 41, 2_000, 2, separators=1).count(40) is None
+    assert Grammar(0.3, 2, 2, 41, 2_000, 2, separators=1).count(6) is None
+    assert Grammar(0.3, 2, 2, 41, 100, 2, separators=1).count(3) < MANY
+
+
+def _trees(grammar, depth):
+    """The number of trees of exactly this depth by tokens, by a recursion over arguments."""
+    if depth == 0:
+        return {1: grammar.digits}
+    below = [_trees(grammar, less) for less in range(depth)]
+    counts = {}
+    for arity in grammar.arities:
+        for chosen in itertools.product(range(depth), repeat=arity):
+            if max(chosen) == depth - 1:
+                for parts in itertools.product(*(below[one].items() for one in chosen)):
+                    length = 2 + sum(tokens for tokens, _ in parts)
+                    if length <= grammar.max_length:
+                        number = grammar.operators * int(np.prod([count for _, count in parts]))
+                        counts[length] = counts.get(length, 0) + number
+    return counts
