@@ -27,10 +27,10 @@ from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Split, parameter
 from synthbench.tasks.listops.distribution import OPERATORS, ListOpsDistribution
+from synthbench.tasks.listops.effort import check_effort
 from synthbench.tasks.listops.solver import apply, deciding, read_tree
 from synthbench.tasks.row_ids import are_held_out
 from synthbench.tasks.trees.distribution import DEPTH_BITS
-from synthbench.tasks.trees.effort import check_effort
 from synthbench.tasks.trees.expression import Expression
 from synthbench.tasks.trees.grammar import Grammar
 from synthbench.tasks.trees.sampling import grow

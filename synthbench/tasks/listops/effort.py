@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
+from typing import TYPE_CHECKING
 
 from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
@@ -16,7 +17,9 @@ from synthbench.tasks.base import Split
 from synthbench.tasks.row_ids import HELD_OUT_SHARE, share_of
 from synthbench.tasks.trees.distribution import DEPTH_BITS
 from synthbench.tasks.trees.pools import draws_of_key
-from synthbench.tasks.trees.task import ExpressionTask
+
+if TYPE_CHECKING:
+    from synthbench.tasks.listops.task import ListOps
 
 #: Seconds of one core: the most before a first row, for a block by the square of its depth, and
 #: for an operator in a tree or in a pool of operators.
@@ -29,7 +32,7 @@ _TRIED = (24, 16, 12, 8, 5, 4, 3, 2, 1)
 _EVALUATION_ROWS = 2_048
 
 
-def check_effort(task: ExpressionTask, split: Split, rows: int) -> None:
+def check_effort(task: ListOps, split: Split, rows: int) -> None:
     """Raise a ParameterError if a round of `rows` rows of a split would take too long."""
     seconds = _seconds(task, split, rows)
     if seconds <= _MOST_SECONDS:
@@ -53,7 +56,7 @@ def check_effort(task: ExpressionTask, split: Split, rows: int) -> None:
 
 
 @functools.lru_cache(maxsize=256)
-def _seconds(task: ExpressionTask, split: Split, rows: int) -> float:
+def _seconds(task: ListOps, split: Split, rows: int) -> float:
     """About the seconds that a round takes."""
     if split.evaluation:
         rows = min(rows, _EVALUATION_ROWS)
@@ -78,7 +81,7 @@ def _seconds(task: ExpressionTask, split: Split, rows: int) -> float:
 
 
 @functools.lru_cache(maxsize=256)
-def _trial(task: ExpressionTask, depths: tuple[int, ...], depth: int) -> tuple[float, float]:
+def _trial(task: ListOps, depths: tuple[int, ...], depth: int) -> tuple[float, float]:
     """The share of the trees of a depth that are within the limits, and their mean tokens."""
     split = Split("trial", _TREES, depths, evaluation=False)
     found = task.propose(Draws({"task": task.name, "trial": depth}), _TREES, split, depth)
