@@ -24,7 +24,7 @@ def depths(*chosen):
         ("listops", "train", {**depths(12), "balance": "label"}, "train_depths=12"),
         ("listops", "train", {"p_op": 0.999}, "as with train_depths="),
         ("addition", "train", {"train_digits": 100, "test_digits": (101,)}, "train_digits=32"),
-        ("sudoku", "train", {"augmentations": 1_000}, "0 to 250"),
+        ("sudoku", "train", {"variant": "9x9", "augmentations": 1_000}, "0 to 250"),
     ],
 )
 def test_streams_that_would_begin_late_are_refused(task, split, parameters, named):
@@ -49,7 +49,7 @@ def test_very_deep_rows_have_small_rounds():
 
 
 def test_trees_are_counted_up_to_a_limit():
-    for operators, most, depth in itertools.product((1, 2), (2, 3), range(5)):
+    for operators, most, depth in itertools.product((1, 2), (2, 3), range(1, 4)):
         small = Grammar(0.3, 2, most, 8, 14, operators)
         assert small.count(depth) == sum(_trees(small, depth).values())
     assert Grammar(0.3, 2, 2, 41, 2_000, 2, separators=1).count(40) is None

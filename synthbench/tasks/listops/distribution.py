@@ -188,7 +188,7 @@ class _Table:
         """Values that are decided by arguments equal to them.
 
         Args:
-            outcomes: what the chances are added to.
+            outcomes: the chances so far, to which these are added.
             arity: number of arguments.
             fewer: how many arguments may be less than the value.
             more: how many may be greater.
