@@ -27,10 +27,10 @@ from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Split, parameter
 from synthbench.tasks.listops.distribution import OPERATORS, ListOpsDistribution
-from synthbench.tasks.listops.effort import check_effort
 from synthbench.tasks.listops.solver import apply, deciding, read_tree
 from synthbench.tasks.row_ids import are_held_out
 from synthbench.tasks.trees.distribution import DEPTH_BITS
+from synthbench.tasks.trees.effort import check_effort
 from synthbench.tasks.trees.expression import Expression
 from synthbench.tasks.trees.grammar import Grammar
 from synthbench.tasks.trees.sampling import grow
@@ -145,7 +145,7 @@ class ListOps(ExpressionTask):
         if max(self.goal(bucket).depth for bucket in split.buckets) > _DEEP:
             rows = 32 if split.evaluation else 256
         if not self._is_ordinary:
-            check_effort(self, split, rows)
+            check_effort(self, self._by_depth, self.distribution, split, rows)
         return rows
 
     @property
@@ -163,7 +163,8 @@ class ListOps(ExpressionTask):
             and max(depths) <= max(paper.test_depths)
         )
 
-    def by_depth(self) -> ListOps:
+    @property
+    def _by_depth(self) -> ListOps:
         """The task with rows of each depth instead of each depth, operator and label."""
         return ListOps(parameters=dataclasses.replace(self.parameters, balance="depth"))
 

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Split
 from synthbench.tasks.row_ids import HELD_OUT_SHARE, share_of
-from synthbench.tasks.trees.distribution import DEPTH_BITS
+from synthbench.tasks.trees.distribution import DEPTH_BITS, KeyDistribution
 from synthbench.tasks.trees.pools import draws_of_key
-
-if TYPE_CHECKING:
-    from synthbench.tasks.listops.task import ListOps
+from synthbench.tasks.trees.task import ExpressionTask
 
 #: Seconds of one core: the most before a first row, for a block by the square of its depth, and
 #: for an operator in a tree or in a pool of operators.
@@ -32,9 +30,23 @@ _TRIED = (24, 16, 12, 8, 5, 4, 3, 2, 1)
 _EVALUATION_ROWS = 2_048
 
 
-def check_effort(task: ListOps, split: Split, rows: int) -> None:
-    """Raise a ParameterError if a round of `rows` rows of a split would take too long."""
-    seconds = _seconds(task, split, rows)
+def check_effort(
+    task: ExpressionTask,
+    plain: ExpressionTask,
+    distribution: Callable[[Split], KeyDistribution],
+    split: Split,
+    rows: int,
+) -> None:
+    """Raise a ParameterError if a round of `rows` rows of a split would take too long.
+
+    Args:
+        task: the task.
+        plain: the task with a bucket for each depth.
+        distribution: the proposal of a split and the keys of its trees.
+        split: the split.
+        rows: rows of a round.
+    """
+    seconds = _seconds(task, plain, distribution, split, rows)
     if seconds <= _MOST_SECONDS:
         return
     chosen = task.parameters
@@ -47,7 +59,7 @@ def check_effort(task: ListOps, split: Split, rows: int) -> None:
     )
     for depth in (one for one in _TRIED if one < depths[-1]):
         shallow = Split(split.name, rows, task.buckets_of((depth,)), split.evaluation)
-        if _seconds(task, shallow, rows) <= _MOST_SECONDS:
+        if _seconds(task, plain, distribution, shallow, rows) <= _MOST_SECONDS:
             text += f", as with {name}={depth}"
             break
     else:
@@ -56,11 +68,17 @@ def check_effort(task: ListOps, split: Split, rows: int) -> None:
 
 
 @functools.lru_cache(maxsize=256)
-def _seconds(task: ListOps, split: Split, rows: int) -> float:
+def _seconds(
+    task: ExpressionTask,
+    plain: ExpressionTask,
+    distribution: Callable[[Split], KeyDistribution],
+    split: Split,
+    rows: int,
+) -> float:
     """About the seconds that a round takes."""
     if split.evaluation:
         rows = min(rows, _EVALUATION_ROWS)
-    plain, seconds = task.by_depth(), 0.0
+    seconds = 0.0
     depths = sorted({task.goal(bucket).depth for bucket in split.buckets})
     tried = sorted({depths[(len(depths) - 1) * part // _DEPTHS] for part in range(1, 1 + _DEPTHS)})
     trials = {depth: _trial(plain, tuple(depths), depth) for depth in tried}
@@ -73,15 +91,13 @@ def _seconds(task: ListOps, split: Split, rows: int) -> float:
         operators = task.block_rows * tokens / 3 * (1 + share) / 2
         if goal.label is not None:
             key = goal.label << DEPTH_BITS | goal.depth
-            operators += task.block_rows * draws_of_key(
-                task.distribution(split), goal.operator, key
-            )
+            operators += task.block_rows * draws_of_key(distribution(split), goal.operator, key)
         seconds += blocks * (_PER_DEPTH * goal.depth**2 + _PER_OPERATOR * operators)
     return seconds
 
 
 @functools.lru_cache(maxsize=256)
-def _trial(task: ListOps, depths: tuple[int, ...], depth: int) -> tuple[float, float]:
+def _trial(task: ExpressionTask, depths: tuple[int, ...], depth: int) -> tuple[float, float]:
     """The share of the trees of a depth that are within the limits, and their mean tokens."""
     split = Split("trial", _TREES, depths, evaluation=False)
     found = task.propose(Draws({"task": task.name, "trial": depth}), _TREES, split, depth)
