@@ -23,7 +23,7 @@ Batch = dict[str, NDArray[Any]]
 T = TypeVar("T")
 
 
-class Rows(Protocol):
+class RoundRows(Protocol):
     """The rows of a round in the form of a view."""
 
     def take(self, rows: NDArray[np.int64], /) -> Block:
@@ -36,7 +36,7 @@ class View(Protocol):
     def make(self, part: int, rounds: Rounds, number: int) -> Any:
         """A round of a task in small types. A worker process may make and send it."""
 
-    def show(self, part: int, made: Any) -> Rows:
+    def show(self, part: int, made: Any) -> RoundRows:
         """A round that `make` gave, as rows that can be taken by their ascending indices."""
 
     def batch(self, parts: NDArray[np.int64], blocks: Mapping[int, Block]) -> Any:
@@ -77,7 +77,7 @@ class Batches(Iterator[T]):
         self._share = check_share(rank, world_size)
         self.stream, self._view = stream, view
         self._lock = threading.RLock()
-        self._readers: list[RoundReader[Rows]] | None = None
+        self._readers: list[RoundReader[RoundRows]] | None = None
         self._end: Callable[[], object] = _nothing
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -114,7 +114,7 @@ class Batches(Iterator[T]):
         batch: T = self._view.batch(parts, blocks)
         return batch
 
-    def _open(self) -> list[RoundReader[Rows]]:
+    def _open(self) -> list[RoundReader[RoundRows]]:
         if self._readers is None:
             engine = Engine(None, 1)
             if self._workers > 1:

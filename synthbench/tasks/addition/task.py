@@ -153,8 +153,8 @@ class Addition(TextTask):
             raise ParameterError(
                 f"Split {split.name} of addition: the first row of a stream waits for numbers of "
                 f"all {len(split.buckets):,} sizes, {tokens:,} digits. Allowed are "
-                f"{_MOST_TOKENS:,}, as with train_digits={most} or fewer test_digits. A dataset "
-                "has no such limit."
+                f"{_MOST_TOKENS:,}, as with train_digits={most} or fewer test_digits. Datasets "
+                "may have such rows."
             )
         return self.round_rows
 

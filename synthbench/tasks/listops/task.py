@@ -150,7 +150,7 @@ class ListOps(ExpressionTask):
 
     @property
     def _is_ordinary(self) -> bool:
-        """True for levels, and if rows are no deeper, and trees no larger, than the paper's."""
+        """True for levels, and if rows are at most as deep and as rare as the paper's."""
         chosen, paper = self.parameters, ListOpsParameters()
         if any(chosen == ListOpsParameters(**level) for level in self.levels.values()):
             return True

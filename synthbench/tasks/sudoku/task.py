@@ -161,7 +161,7 @@ class Sudoku(TextTask):
             raise ParameterError(
                 f"Parameter augmentations={self.parameters.augmentations}: the first row of a "
                 f"stream of train waits for those of {_ROUND[self.variant]} puzzles. Allowed are "
-                f"0 to {_STREAMED}. A dataset has no such limit."
+                f"0 to {_STREAMED}. Datasets may have such rows."
             )
         return _ROUND[self.variant] * self._of_each(split)
 

@@ -64,7 +64,7 @@ def check_effort(
             break
     else:
         text += ", as with balance=depth" if chosen.balance == "label" else ""
-    raise ParameterError(f"{text}. A dataset has no such limit.")
+    raise ParameterError(f"{text}. Datasets may have such rows.")
 
 
 @functools.lru_cache(maxsize=256)
