@@ -24,6 +24,12 @@ def depths(*chosen):
         ("listops", "train", {**depths(12), "balance": "label"}, "train_depths=12"),
         ("listops", "train", {"p_op": 0.999}, "as with train_depths="),
         ("addition", "train", {"train_digits": 100, "test_digits": (101,)}, "train_digits=32"),
+        (
+            "chomsky",
+            "train",
+            {"variant": "solve-equation", "train_lengths": (1_000,)},
+            "train_lengths=200",
+        ),
         ("sudoku", "train", {"variant": "9x9", "augmentations": 1_000}, "0 to 250"),
     ],
 )

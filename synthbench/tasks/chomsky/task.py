@@ -52,6 +52,8 @@ SYMBOLS = (*"01234+-*()x=?#", "pop", "push0", "push1", "plus", "times", *map(str
 
 #: Symbols of the strings whose answers are computed together, which bounds the memory.
 _TOGETHER = 1 << 20
+#: The mean length of train up to which a stream begins within two seconds, where it is below 1,000.
+_STREAMED = {"solve-equation": 200, "binary-addition": 500, "binary-multiplication": 500}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -156,6 +158,16 @@ class Chomsky(TextTask):
         least, step = self.function.shortest, self.function.step
         found = [length - (length - least) % step for length in asked if length >= least]
         return tuple(dict.fromkeys(found))
+
+    def stream_round_rows(self, split: Split) -> int:
+        most, mean = _STREAMED.get(self.variant), sum(split.buckets) / len(split.buckets)
+        if most and not split.evaluation and mean > most:
+            raise ParameterError(
+                f"Parameter train_lengths: the first row of a stream of {self.variant} waits for "
+                f"{self.round_rows:,} strings of {mean:,.0f} symbols on average. Allowed are up to "
+                f"{most}, as with train_lengths={most}. Datasets may have such rows."
+            )
+        return self.round_rows
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
         return self._block(self.function.draw(draws, n, bucket))
