@@ -1,4 +1,4 @@
-"""Train SmolLM2, or another model, with TRL's GRPOTrainer on Countdown: a right equation is worth 1.
+"""Train SmolLM2, or another model, with TRL's GRPOTrainer on Countdown. Right is worth 1.
 
 Prints the mean reward of each step. `python examples/llm/grpo.py 100` takes 100 steps;
 `python examples/llm/grpo.py 100 MODEL` trains a model of the Hugging Face Hub, or a directory.

@@ -75,6 +75,7 @@ class Finder:
         least: the number of tokens of the shortest row.
         core: what every row has somewhere, see `TextTask.core`.
         touching: whether digits of two tokens may touch, see `can_touch`.
+        square: whether a row may be a square grid, with each of its rows on a line.
 
     Attributes:
         prefilter: a pattern for RE2, which lacks look-around, that every plain text with a row
@@ -84,9 +85,15 @@ class Finder:
     """
 
     def __init__(
-        self, vocabulary: Vocabulary, least: int, core: Core = (), touching: bool = True
+        self,
+        vocabulary: Vocabulary,
+        least: int,
+        core: Core = (),
+        touching: bool = True,
+        square: bool = False,
     ) -> None:
         self._tokens, self._least = frozenset(vocabulary.tokens), least
+        self._square = square
         shaped = len(vocabulary.tokens) > _MOST_LISTED
         places = core or [vocabulary.tokens] * 2
         self.prefilter = "".join(
@@ -136,6 +143,8 @@ class Finder:
                 if total[end] - total[first] >= self._least:
                     for with_signs in self._first_signs(atoms, first, end):
                         yield from self._alike(atoms, counts, (first, end), with_signs)
+            if self._square:
+                yield from self._grids(lines)
 
     def _count(self, name: str) -> int:
         """The number of tokens of an atom, or -1 if no row goes across it."""
@@ -156,6 +165,22 @@ class Finder:
         words = self._parts.findall(name)
         whole = sum(map(len, words)) == len(name) and self._tokens.issuperset(words)
         return words if whole else []
+
+    def _grids(self, lines: Lines) -> Iterator[Stretch]:
+        """Lines that are the rows of a square, whatever is between cells and between rows."""
+        cells = (self._cells(lines, number) for number in range(len(lines.spans)))
+        for size, alike in itertools.groupby(filter(None, cells), len):
+            rows = list(alike) if size * size >= self._least else []
+            for last in range(size, len(rows) + 1, size):
+                yield Stretch([*itertools.chain(*rows[last - size : last])], 0, 0)
+
+    def _cells(self, lines: Lines, number: int) -> list[str]:
+        """The tokens of a line, with a sign that begins it."""
+        first, _ = lines.spans[number]
+        sign = lines.name(first)
+        begins = [sign[1]] if sign[0] == BULLET and sign[1] in self._tokens else []
+        words = (self._words(lines.name(atom)) for atom in lines.tokens(number))
+        return [*begins, *itertools.chain.from_iterable(words)]
 
     def _logical(self, lines: Lines) -> Iterator[tuple[int, int]]:
         """Each line, and lines that are one line which was wrapped, as (first, end) of atoms."""

@@ -99,7 +99,16 @@ class Search:
                 least = self._least_tokens(one)
                 self.least_tokens[name] = min(least, self.least_tokens.get(name, least))
         self._finders = [
-            (Finder(vocabulary, min(map(self._least_tokens, sharing)), core, touching), sharing)
+            (
+                Finder(
+                    vocabulary,
+                    min(map(self._least_tokens, sharing)),
+                    core,
+                    touching,
+                    square=any(one.blank is not None for one in sharing),
+                ),
+                sharing,
+            )
             for (vocabulary, core, touching), sharing in by_vocabulary.items()
         ]
         # One automaton for all short cores is fast. For all patterns it would have too many states.

@@ -97,10 +97,18 @@ WAYS = {
 }  # fmt: skip
 
 
-#: Sizes of mazes, what is between their cells, and whether they are found on several lines.
-MAZES = [
-    (11, " ", False), (13, " ", True), (21, " ", True), (21, "", False), (35, "", True),
-]  # fmt: skip
+#: Grids on several lines.
+GRIDS = {
+    "as prompts show them": lambda lines: lines,
+    "without borders": lambda lines: [one.replace("| ", "") for one in lines if "--" not in one],
+    "commas": lambda lines: [one.replace(" | ", " ").replace(" ", ", ") for one in lines],
+    "lists": lambda lines: [str(one.replace("| ", "").split()) for one in lines if "--" not in one],
+    "indented": lambda lines: [f"    {one}" for one in lines],
+    "quoted": lambda lines: [f"> {one}" for one in lines],
+    "table": lambda lines: [
+        "| " + " | ".join(one.replace("| ", "").split()) + " |" for one in lines
+    ],
+}
 
 
 @pytest.fixture(scope="module")
@@ -114,14 +122,27 @@ def rows_and_words(name, count=12, split="test"):
     return [(row, row.split() if one.separator else [*row]) for row in rows]
 
 
-@pytest.mark.parametrize(("size", "separator", "is_found"), MAZES)
-def test_mazes_on_lines_are_found_if_they_are_large(size, separator, is_found, search):
-    one = task("maze", size=(9,), test_size=(size,))
-    for row in sample_rows(one, "test", 5):
-        cells = row["text"].split()
-        lines = [separator.join(cells[i : i + size]) for i in range(0, size**2, size)]
-        (found,) = search.find(["Solve this:\n\n" + "\n".join(lines) + "\n\nAnswer:"])
-        assert (row["text"] in {each.row for each in found}) == is_found
+@pytest.mark.parametrize(
+    ("name", "variant", "parameters"),
+    [
+        ("sudoku", "6x6", {}),
+        ("sudoku", "9x9", {}),
+        *(("maze", "tree", {"size": (9,), "test_size": (size,)}) for size in (11, 21)),
+    ],
+)
+def test_grids_on_several_lines_are_found_if_they_are_held_out(name, variant, parameters, search):
+    one = task(name, variant, **parameters)
+    for split in ("test", "train"):
+        rows = [row["text"] for row in sample_rows(one, split, 3)]
+        ways = [*GRIDS.values()]
+        if name == "maze":
+            ways.append(lambda lines: [line.replace(" ", "") for line in lines])
+        for write in ways:
+            texts = ["\n".join(write(one.columns["text"].show(row).splitlines())) for row in rows]
+            around = [f"Solve this:\n\n{text}\n\nAnswer:" for text in texts]
+            around += [f"Two:\n{text}\n{text}\nThe answer is 7." for text in texts]
+            for row, found in zip((*rows, *rows), search.find(around), strict=True):
+                assert [each.row for each in found] == [row] * (split == "test"), write(["1 | 2"])
 
 
 # Rows of maze begin with the sign of headings, and are grids of signs on other lines. Those of
