@@ -41,7 +41,7 @@ def _measures(split: str, whole: str, rounds: int) -> tuple[Measure, ...]:
         Measure("blank cells", split, "position_accuracy", headline="in"),
         Measure("whole grids", split, whole, headline="out"),
         *(
-            Measure(f"whole grids, {count} rounds", split, whole, rounds=count)
+            Measure(f"whole grids in {count} rounds", split, whole, rounds=count)
             for count in (rounds // 2, 2 * rounds, 4 * rounds)
         ),
     )
