@@ -112,8 +112,8 @@ def score_answer(
         0.0
     """
     task = as_task(task)
-    is_label = answer is not None and not truncated and answer.strip() == row.get(LABEL)
-    if is_label and task.answer.answers == "text":
+    may_be_label = task.answer.answers == "text" and answer is not None and not truncated
+    if may_be_label and answer.strip() == row.get(LABEL):  # type: ignore[union-attr]
         return task.score(row, row[LABEL])
     found = None if answer is None else find_answer(task, answer, row, truncated=truncated)
     return task.score(row, found)

@@ -2,7 +2,8 @@
 
 lm-evaluation-harness (`--log_samples`) writes a line for each row and filter, with the row under
 `doc`. Under `filtered_resps` it has what a filter made of the answer: a text, or for a multiple
-choice the log-likelihood of each choice and whether it was the likeliest text.
+choice the log-likelihood of each choice and whether it was the likeliest text. Without
+a filter, or with ours, the reply under `resps` is read. The harness does not keep finish reasons.
 
 Inspect writes a file for each run, `.eval` or `.json`, whose samples have the row's `id` and under
 `output` the model's reply.
@@ -77,6 +78,10 @@ def _read_entry(record: Mapping[str, Any]) -> dict[str, Any]:
             answer = values.index(max(values))
         except (TypeError, ValueError, LookupError, OverflowError):
             answer = None  # a choice without a log-likelihood
+    is_ours = record.get("filter") == "tolerant" and "answer_kind" in row  # finds what we find
+    match record.get("resps"):
+        case [[str(reply), *_], *_] if is_ours or reply == answer:
+            answer = running_text(reply)
     return {"id": row.get("id"), "prediction": answer}
 
 

@@ -19,17 +19,21 @@ _BRACED = functools.reduce(
     lambda inner, _: rf"(?:\\.|[^\\{{}}]|\{{{inner}\}})*+", range(6), r"(?:\\.|[^\\{}])*+"
 )
 _BOX = re.compile(
-    rf"\\(?:boxed|f(?:rame)?box)(?![a-z])\s{{0,9}}(?:\{{(?P<held>{_BRACED})(?P<end>\}}?)"
+    r"(?<!phantom\{)\\(?:[bB]oxed|(?:f|frame|b|oval|double|shadow)box)(?![a-z])(?:\[[^\[\]]{0,40}\])?"
+    rf"\s{{0,9}}(?:\{{(?P<held>{_BRACED})(?P<end>\}}?)"
     r"|(?P<bare>-?[\w.,]{1,99}))?",
     re.DOTALL,
 )
+#: The most characters of a box with what is between it and the next.
+_APART = 200
 #: Between two boxes of which each has a part of the answer, or another answer.
 _BETWEEN_BOXES = re.compile(
-    r"(?:[\s,;$&|→>.-]|\\[,;:!]|\\(?:quad|qquad|to|rightarrow|text|ldots|cdots)\b|[{}]|and|or){0,40}"
+    r"(?:[\s,;$&|→>.-]|\\[,;:!]|\\(?:quad|qquad|to|rightarrow|text|ldots|cdots)\b|[{}]|and|or"
+    r"|\n\(?\d{1,3}[.):]\s){0,40}"
 )
 #: The rest of a tag from "answer" on, and its first characters.
 _TAG = re.compile(r"answer(?:(?:\s[^<>\[\]\n]{0,60})?>|\s?\])")
-_OPENS = re.compile(r"(?P<open>[<\[]\s?(?P<close>/\s?)?)?(?:final|my|correct)?[ _-]?\Z")
+_OPENS = re.compile(r"[<\[]\s?(?P<close>/\s?)?(?:final|my|correct)?[ _-]?\Z")
 _OPENING = re.compile(rf"[<\[]\s?(?:final|my|correct)?[ _-]?{_TAG.pattern}|(?<![/_ \w-])answer>")
 _CLOSING = re.compile(r"[<\[]\s?/\s?(?:final|my|correct)?[ _-]?answer|</|\Z")
 #: The most characters of an answer in tags.
@@ -37,7 +41,7 @@ _LONGEST = 10_000
 _IS = re.compile(
     r"""answers?["'*_`)\]]{0,5}
     (?:\s{1,9}(?:to|for|of)\b[^.:=\n]{1,200}?)??
-    \s{0,9}(?:[:=：＝]|-{1,2}>|=>|→|⇒|➡
+    \s{0,9}(?:[:=：＝](?:\*\*|__)?|-{1,2}>|=>|→|⇒|➡
     |\b(?P<verb>(?:is|was|equals|(?:would|should|must|will|can\ only|has\ to)\ be
         |comes?\ (?:out\ )?to|turns\ out\ to\ be)\b\s?:?)
     |(?<!\n)(?=[(\[]\s?-?\d)
@@ -46,8 +50,8 @@ _IS = re.compile(
 )
 #: Words before "the answer is 7" that deny or doubt it.
 _DENIED = re.compile(
-    r"(?:(?<!no )(?<!without )\b(?:doubt|deny|whether|if|unless|unlikely|impossible|false|wrong)"
-    r"|(?:\bnot|\bnever|n't|n’t)(?: (?:true|sure|certain|clear|likely|correct|the case|think"
+    r"(?:doubt(?<!no doubt)(?<!without doubt)|deny|whether|if|unless|unlikely|impossible|false"
+    r"|wrong|(?:not|never|n't|n’t)(?: (?:true|sure|certain|clear|likely|correct|the case|think"
     r"|believe|say|mean|know))?)(?: (?:that|if|whether|the|my|your|final|correct|right))* \Z"
 )
 #: The text before "answer" in a heading.
@@ -73,14 +77,22 @@ class Mark(NamedTuple):
     closed: bool = True
 
 
-def last_marks(text: str) -> Iterator[Mark]:
-    """The marks of a part of a message that are not empty, the last mark first."""
-    small, end = lowered(text), len(text)
+def last_marks(text: str, small: str) -> Iterator[Mark]:
+    """The marks of a part of a message that are not empty, the last mark first.
+
+    Args:
+        text: the part.
+        small: the part in small letters.
+    """
+    end = len(text)
     for _ in range(_MOST):
-        places = {small.rfind(cue, 0, end): read for cue, read in _READERS.items()}
-        if (place := max(places)) < 0:
+        place, read = -1, _answer
+        for cue, reader in _READERS.items():
+            if (found := small.rfind(cue, place + 1, end)) >= 0:
+                place, read = found, reader
+        if place < 0:
             return
-        mark, end = places[place](text, small, place)
+        mark, end = read(text, small, place)
         if mark is not None and mark.text.strip("\"'*`${}.… \n\t"):
             yield mark
 
@@ -90,7 +102,7 @@ def _box(text: str, small: str, place: int) -> tuple[Mark | None, int]:
     contents: list[str] = []
     start, closed = place, True
     while place >= 0:
-        begin = text.rfind("\\", max(0, place - 6), place)
+        begin = text.rfind("\\", max(0, place - 7), place)
         box = _BOX.match(text, begin) if begin >= 0 else None
         if box is None or (contents and not _BETWEEN_BOXES.fullmatch(text, box.end(), start)):
             break
@@ -98,7 +110,7 @@ def _box(text: str, small: str, place: int) -> tuple[Mark | None, int]:
             contents, closed = [text[box.start("held") :]], False
         else:
             contents.append(box["held"] or box["bare"] or "")
-        start, place = begin, small.rfind("box", 0, begin)
+        start, place = begin, small.rfind("box", max(0, begin - _APART), begin)
     mark = Mark(", ".join(reversed(contents)), enclosed=True, closed=closed)
     return mark if contents else None, start
 
@@ -112,21 +124,25 @@ def _hashes(text: str, small: str, place: int) -> tuple[Mark | None, int]:
 
 def _answer(text: str, small: str, place: int) -> tuple[Mark | None, int]:
     """The mark that the word "answer" makes, and where it begins."""
-    tag, prefix = _TAG.match(small, place), _OPENS.search(small, max(0, place - 12), place)
-    if tag is None or prefix is None or not (prefix["open"] or tag[0] == "answer>"):
+    if (tag := _TAG.match(small, place)) is None:
         return _line(text, small, place), place
-    start = prefix.start()
-    if not prefix["close"]:
+    before = max(0, place - 12)
+    begin = max(small.rfind("<", before, place), small.rfind("[", before, place))
+    prefix = _OPENS.match(small, begin, place) if begin >= 0 else None
+    if prefix is None and tag[0] != "answer>":  # such a tag may have lost its first sign
+        return _line(text, small, place), place
+    start = place if prefix is None else begin
+    if prefix is None or not prefix["close"]:
         end = _CLOSING.search(small, tag.end()).start()  # type: ignore[union-attr]  # matches the end
         closed = end < len(text)
-        return Mark(text[tag.end() : end], enclosed=True, closed=closed), start
+        return Mark(text[tag.end() : end], True, closed=closed), start
     opening = _OPENING.search(small, max(0, small.rfind("answer", 0, start) - 12), start)
-    if opening and not any(map(small[opening.end() : start].__contains__, _READERS)):
-        return Mark(text[opening.end() : start], enclosed=True), opening.start()
+    if opening and not _CUE.search(small, opening.end(), start):
+        return Mark(text[opening.end() : start], True), opening.start()
     if opening or _OPENING.search(small, max(0, start - _LONGEST), start):
         return None, start  # a mark inside comes first
-    line = text[:start].rstrip().rpartition("\n")[2]
-    return Mark(line.rpartition(">")[2], enclosed=True), start
+    line = text[:start].rstrip().rpartition("\n")[2].rpartition(">")[2]
+    return None if _CUE.search(lowered(line)) else Mark(line, enclosed=True), start
 
 
 def _line(text: str, small: str, place: int) -> Mark | None:
@@ -144,7 +160,7 @@ def _line(text: str, small: str, place: int) -> Mark | None:
         return Mark(value, enclosed=True)
     end = text.find("</", said.end())
     rest = text[said.end() : len(text) if end < 0 else end]
-    return Mark(rest, enclosed=False, settles=said["verb"] is None)
+    return Mark(rest, False, said["verb"] is None)
 
 
 def _json(text: str, start: int) -> str | None:
@@ -159,3 +175,4 @@ def _json(text: str, start: int) -> str | None:
 
 
 _READERS = {"answer": _answer, "box": _box, "####": _hashes}
+_CUE = re.compile("|".join(_READERS))

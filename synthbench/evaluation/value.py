@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import functools
 import itertools
-import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from synthbench.evaluation.mark import last_marks
-from synthbench.evaluation.message import read_message
+from synthbench.evaluation.message import read_parts
 from synthbench.evaluation.plain import plain
 
 #: How a text is marked: a mark encloses it, it is behind a mark, or it is unmarked.
@@ -22,14 +21,16 @@ ENCLOSED, BEHIND, ALONE = "enclosed", "behind", "alone"
 #: Reads a text that is marked in one of these ways: its value, or None.
 Reader = Callable[[str, str], Any]
 
-_EDGES = " \t\r\n*_`$\"'“”,:;!{}∴✅✔👉👍"
-_GROUPED = re.compile(r"([-+]?)(\d+|\d{1,3}([ ,'_])\d{3}(?:\3\d{3})*)(\.0+)?")
+_EDGES = " \t\r\n*_`$\"'“”,:;!{}∴✅✔✓👉👍"
 #: A fraction of TeX in an answer that a task checks, and the most that are nested.
 _FRACTION = re.compile(r"\\[dt]?frac\s?\{([^{}]{0,99})\}\s?\{([^{}]{0,99})\}")
 _DEEPEST = 5
-#: The digits of a number apart, as in the labels of `addition`.
-_APART = re.compile(r"\d([\"'`]?[ ,;|]{1,3}[\"'`]?)\d(?:\1\d)*")
-_FIRST = re.compile(r"[-+]?\d(?:[\d.,'_ ;|\"]*\d)?")
+#: A whole number, with its digits in groups or, as in the labels of `addition`, apart.
+_WHOLE = re.compile(
+    r"(?P<sign>[-+]?)(?:(?P<digits>\d{1,3}(?P<group>[ ,'_])\d{3}(?:(?P=group)\d{3})*+|\d++)"
+    r"(?P<zeros>\.0++)?|(?P<apart>\d(?P<gap>[\"'`]?[ ,;|]{1,3}+[\"'`]?)\d(?:(?P=gap)\d)*+))"
+    r"(?![\d.,'_ ;|\"]*\d)"
+)
 _LEAD = re.compile(
     r"(?:(?:(?:therefore|thus|then|so|hence|simply|just|indeed|exactly|approximately|about|now|the"
     r"|an?|number|value|integer|digit|place|equal to|equals|is|answer|result|final)\b"
@@ -38,7 +39,7 @@ _LEAD = re.compile(
 )
 _UNIT = re.compile(
     r"\s?(?:\^?(?:%|‰|°|(?:st|nd|rd|th)\b)|[€£¥₹$])?"
-    r"(?P<words>(?:\s?(?:\s[a-z]|[a-z]{2,})\b(?:[²³]|\^-?[1-4](?!\d))?[/.·*]?){0,6})",
+    r"(?P<words>(?:\s?\(?(?:(?<=[\s/])[a-z]|[a-z]{2,})\b(?:[²³]|\^-?[1-4](?!\d))?[/.·*]?){0,6})",
     re.IGNORECASE,
 )
 #: Words that make another number of the text before them, or doubt it.
@@ -68,8 +69,11 @@ _BULLET = re.compile(
     r"|(?:a|ans|answer|assistant)\s?:)\s+",
     re.I,
 )
-#: The number of a line, not a token.
-_NUMBERED = re.compile(r"[ \t*_]*\d{1,4}[):]\s")
+#: The number of a line in a list.
+_ITEM = re.compile(
+    r"[\s*_`#>•$-]{0,8}(?:[a-z]{1,12}\s?)?[#(]?(\d{1,4})[*_]{0,3}(?:[.):]|(?<=#\d))[*_]{0,3}\s+",
+    re.I,
+)
 #: Single symbols that hyphens join.
 _HYPHENS = re.compile(r"\s*\w(?:-\w)+")
 #: A line between the rows of a grid or table, with corners.
@@ -85,8 +89,8 @@ def read_answer(text: str, read: Reader, truncated: bool = False) -> Any:
         read: reads a value.
         truncated: whether the reply stopped at the limit of tokens, so that only marks count.
     """
-    for part in read_message(text) or ():
-        for mark in last_marks(part):
+    for part, small in read_parts(text) or ():
+        for mark in last_marks(part, small):
             if mark.closed or not truncated:
                 value = read(mark.text, ENCLOSED if mark.enclosed else BEHIND)
                 if value is not None or mark.settles:
@@ -114,23 +118,24 @@ def reader(
     names = tuple(names)
     match kind:
         case "number" | "digits":
-            return functools.partial(_single, functools.partial(_number, kind == "digits"))
+            return functools.partial(_numeral, functools.partial(_number, kind == "digits"))
         case "name":
-            return functools.partial(_single, functools.partial(_name, names, _forms(names)))
+            apart = len({*map(len, names)}) == 1
+            return functools.partial(_single, functools.partial(_name, _forms(names), apart))
         case "numbers" | "lists":
             return functools.partial(_numbers, kind == "lists")
         case "text" | "checked":
             return _text if kind == "text" else _checked
     signs = dict.fromkeys(
-        (ord(sign) for sign in ",;|│┃║[](){}\"'`*$→<>&·" if sign not in names), " "
+        (ord(sign) for sign in ",;|│┃║[](){}\"'`*$→<>&·•" if sign not in names), " "
     )
     words = (label.split(separator) if separator else [*label]) if ignored else []
     unasked = {place for place, word in enumerate(words) if word == ignored}
     tokens = functools.partial(_tokens, frozenset(names), signs, (len(words), unasked, ignored))
-    read = functools.partial(_sequence, tokens, separator)
+    read = functools.partial(_sequence, tokens, signs, separator)
     if kind == "sequence":
         return read
-    return lambda text, mode: read(text, mode) or _checked(text, mode)
+    return lambda text, mode: read(text, mode) or _checked(text, mode, signs)
 
 
 def _single(read: Callable[[str, str], str | None], text: str, mode: str) -> str | None:
@@ -147,10 +152,14 @@ def _single(read: Callable[[str, str], str | None], text: str, mode: str) -> str
     return values.pop() if len(values) == 1 else None
 
 
+def _numeral(read: Callable[[str, str], str | None], text: str, mode: str) -> str | None:
+    """A number, without a look at its lines if there is nothing else."""
+    bare = text.strip(_EDGES).rstrip(_EDGES + ".")
+    return bare if bare.isdecimal() and bare.isascii() else _single(read, text, mode)
+
+
 def _number(apart: bool, text: str, mode: str) -> str | None:
     """A whole number, in an equation behind its last sign."""
-    if text.isdecimal() and text.isascii():
-        return text
     if _TWO.match(text) or "!=" in text:
         return None
     *sides, text = _EQUALS.split(text)
@@ -167,11 +176,13 @@ def _number(apart: bool, text: str, mode: str) -> str | None:
             text = text[lead.end() :].strip(_EDGES)
         text = re.sub(r"\A([-+])\s(?=\d)", r"\1", text)
     text = text.lstrip("$€£¥₹")
-    first = _FIRST.match(text)
-    value = first and _whole(first[0].strip(), apart)
-    if first is None or value is None:
+    found = _WHOLE.match(text)
+    if found is None or (found["apart"] and (found["sign"] or not apart)):
         return None
-    rest = text[first.end() :].rstrip(_EDGES + ".")
+    value = found["sign"].strip("+") + re.sub(r"\D", "", found["digits"] or found["apart"])
+    if found["zeros"] == ".000" and len(value) < 4:  # 1.000 may be a thousand
+        return None
+    rest = text[found.end() :].rstrip(_EDGES + ".")
     if modulus := _MODULUS.fullmatch(rest):
         return value if len(value) < 19 and -1 < int(value) < int(modulus[1]) else None
     unit = _UNIT.match(rest)
@@ -180,29 +191,17 @@ def _number(apart: bool, text: str, mode: str) -> str | None:
     return None if rest[unit.end() :].strip(_EDGES + ".)]") else value
 
 
-def _whole(written: str, apart: bool) -> str | None:
-    """A whole number without the signs that group its digits; None for any other number."""
-    if apart and _APART.fullmatch(written):
-        return re.sub(r"\D", "", written)
-    whole = _GROUPED.fullmatch(written)
-    if whole is None or (whole[4] == ".000" and len(whole[2]) < 4):  # 1.000 may be a thousand
-        return None
-    return whole[1].strip("+") + re.sub(r"\D", "", whole[2])
-
-
-def _name(names: tuple[str, ...], forms: dict[str, str], text: str, mode: str) -> str | None:
+def _name(forms: dict[str, str], apart: bool, text: str, mode: str) -> str | None:
     """The name of a class, or a part of it that no other class has."""
     last = _EQUALS.split(text)[-1].strip(_EDGES + ".()[]")
     if mode != ALONE and (lead := _LEAD.match(last)):
         last = last[lead.end() :]
     last = re.sub(r"\A(?:an?|the)\s", "", last, flags=re.IGNORECASE)
-    if len({*map(len, names)}) == 1 and re.fullmatch(r"\d(?:[ ,|-]{1,2}\d)+", last):
+    if apart and re.fullmatch(r"\d(?:[ ,|-]{1,2}\d)+", last):
         last = re.sub(r"\D", "", last)
     edges = ("\"'`* \t", _EDGES + ".", _EDGES + ".()[]")
-    exact = [form for form in (*map(text.strip, edges), last) if form in names]
-    form = _folded(last)
-    parts = (forms.get(form.removesuffix(ending)) for ending in ("", "s", "es"))
-    return next(filter(None, (*exact, *parts)), None)
+    endings = (_folded(last).removesuffix(ending) for ending in ("", "s", "es"))
+    return next(filter(None, map(forms.get, (*map(text.strip, edges), last, *endings))), None)
 
 
 def _folded(form: str) -> str:
@@ -217,34 +216,46 @@ def _forms(names: tuple[str, ...]) -> dict[str, str]:
         for part in {name, *re.split(r"\sor\s", name), *parts}:
             owners.setdefault(_folded(part.strip()), []).append(name)
     named = {_folded(name): name for name in reversed(names)}
-    return {form: owner[0] for form, owner in owners.items() if len(owner) == 1} | named
+    single = {form: owner[0] for form, owner in owners.items() if len(owner) == 1}
+    return single | named | dict(zip(names, names, strict=True))
 
 
 def _sequence(
-    tokens: Callable[[str], list[str]], separator: str, text: str, mode: str
+    tokens: Callable[[str], list[str]], signs: dict[int, str], separator: str, text: str, mode: str
 ) -> str | None:
     """The tokens of all lines, of the first lines behind a mark, or of the last lines."""
+    text = re.sub(r"\A\s*\*\*(.*)\*\*[\s.]*\Z", r"\1", text, flags=re.DOTALL)
+    lines = _unnumbered([line for line in text.splitlines() if not _BORDER.fullmatch(line)])
     found: list[list[str]] = []
-    words, blank = [""], False
-    for line in text.splitlines()[:: -1 if mode == ALONE else 1]:
-        if not line.strip(" \t*_`$") or line.lstrip().startswith("```"):
+    blank = stopped = False
+    for line in lines[:: -1 if mode == ALONE else 1]:
+        if _MARKUP.fullmatch(line) or not plain(line).translate(signs).strip(" ."):
             blank = bool(found)
-            continue
-        if _BORDER.fullmatch(line):
             continue
         words = tokens(line)
         if not words and mode == BEHIND and not found:
             return separator.join(tokens(_CLAUSE.split(line, maxsplit=1)[0])) or None
-        if not words or (blank and len(words) + len(found[-1]) > 2):
+        is_apart = blank and mode != ENCLOSED and len(words) + len(found[-1]) > 2
+        if stopped := is_apart or not words:
             break
         found.append(words)
         blank = False
-    if mode == ENCLOSED and not words:
+    if mode == ENCLOSED and stopped:
         return None
     if mode == ALONE:
         # Below other text the last line counts, unless the lines are a column or a grid.
-        found = found[::-1] if words or len({*map(len, found)}) < 2 else found[:1]
+        found = found[:1] if stopped and len({*map(len, found)}) > 1 else found[::-1]
     return separator.join(itertools.chain.from_iterable(found)) or None
+
+
+def _unnumbered(lines: list[str]) -> list[str]:
+    """Lines without their numbers, if they are in a list."""
+    items = [(line, _ITEM.match(line)) for line in lines]
+    numbers = {int(item[1]) for _, item in items if item}
+    return [
+        line[item.end() :] if item and numbers & {int(item[1]) - 1, int(item[1]) + 1} else line
+        for line, item in items
+    ]
 
 
 def _tokens(
@@ -252,16 +263,16 @@ def _tokens(
 ) -> list[str]:
     """The tokens of a line. None if it has anything else at a position that is asked."""
     length, unasked, ignored = label
-    texts = (line, _BULLET.sub("", line))
-    for text in dict.fromkeys(texts[::-1] if _NUMBERED.match(line) else texts):
+    is_short = {*map(len, known)} == {1}
+    for text in dict.fromkeys((line, _BULLET.sub("", line))):
         piece = re.sub(r"[-=]{1,9}>", " ", plain(text)).strip(" .!:\t")
         piece = piece if "=" in known else piece.rpartition("=")[2]
-        if _HYPHENS.fullmatch(piece) and known.isdisjoint("-") and {*map(len, known)} == {1}:
+        if is_short and "-" not in known and _HYPHENS.fullmatch(piece):
             piece = piece.replace("-", " ")
         if "," in piece:
-            piece = re.sub(r",?\sand\s", " ", piece)
+            piece = re.sub(r",?\s(?:and|then)\s", " ", piece)
         words = piece.translate(signs).split()
-        for parts in (text.split(), words, [*"".join(words)]):
+        for parts in (text.split(), words, [*"".join(words)] if is_short else words):
             if len(parts) == length:
                 parts = [ignored if at in unasked else part for at, part in enumerate(parts)]
             if parts and {*parts} <= known:
@@ -277,32 +288,26 @@ def _numbers(nested: bool, text: str, mode: str) -> Any:
     if mode == ALONE:
         lines = [*itertools.takewhile(_NUMERIC.fullmatch, lines[::-1])][::-1]
     text = "\n".join(lines).strip(_EDGES)
-    run = _NUMERIC.match(text)[0].strip(_EDGES + ".")  # type: ignore[index]  # always matches
+    run = _NUMERIC.match(text)[0].strip(_EDGES + ".").rstrip("[(" + _EDGES)  # type: ignore[index]  # always matches
     if not run or (mode == ENCLOSED and run != text.strip(".")):
         return None
-    if "[" not in run:
-        rows = [*itertools.takewhile(bool, map(_row, run.splitlines()))]
-        if nested and len(rows) > 1:
-            return rows
-        is_column = all(len(row) == 1 for row in rows)
-        return [*itertools.chain.from_iterable(rows if is_column else rows[:1])] or None
-    run = re.sub(r"(?<=[\d.\]])\s+(?=[-.\d\[])", ", ", re.sub(r"\[\s+", "[", run))
-    run = re.sub(r"(?<=\d)\.(?!\d)", "", run)
-    for given in (f"[{run}]", run) if nested and not run.startswith("[[") else (run,):
-        try:
-            return json.JSONDecoder().raw_decode(given)[0]
-        except (ValueError, RecursionError):
-            continue
-    return None
+    rows = [*map(_row, re.findall(r"\[([^\[\]]*)\]", run))]
+    rows = rows or [*itertools.takewhile(lambda row: row is not None, map(_row, run.splitlines()))]
+    if run.count("[") != run.count("]") or not rows or None in rows:
+        return None
+    if re.match(r"\[\s*\[", run) or (nested and (len(rows) > 1 or "[" in run)):
+        return rows
+    is_column = all(len(row) == 1 for row in rows)
+    return [*itertools.chain.from_iterable(rows if is_column else rows[:1])] or None
 
 
-def _row(line: str) -> list[float]:
+def _row(line: str) -> list[float] | None:
     """The numbers of a line. None if it contains anything else."""
     words = re.sub(r"[|,;()]", " ", line.strip(_EDGES + ".")).split()
     try:
-        return [*map(float, words)]
+        return [int(word) if word.isdecimal() else float(word) for word in words]
     except ValueError:
-        return []
+        return None
 
 
 def _text(text: str, mode: str) -> str | None:
@@ -314,14 +319,15 @@ def _text(text: str, mode: str) -> str | None:
     return line.strip(edges).removesuffix(".").strip(edges) or None
 
 
-def _checked(text: str, mode: str) -> str | None:
+def _checked(text: str, mode: str, signs: Mapping[int, str] = {}) -> str | None:
     """A text for a check: the enclosed text, or the first or the last lines up to an empty line."""
     lines = [line.strip("`$* \t") for line in text.strip("`$* \t\r\n").splitlines()]
     if mode != ENCLOSED:
         lines = [*itertools.takewhile(bool, lines[:: -1 if mode == ALONE else 1])]
         lines = lines[:: -1 if mode == ALONE else 1]
+    lines = _unnumbered(lines) if signs else lines
     text, depth = "\n".join(lines), 0
     while depth < _DEEPEST and (found := _FRACTION.subn(r"((\1)/(\2))", text))[1]:
         text, depth = found[0], depth + 1
-    text = plain(text).strip()
+    text = plain(text).translate(signs).replace("==", "=").strip()
     return re.sub(r"(?<=[\w)\]])\.\Z", "", text) or None  # the full stop of a sentence

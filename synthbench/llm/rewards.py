@@ -112,6 +112,8 @@ def truncations(
         columns: the trainer's columns, perhaps with `finish_reason` or `completion_ids`.
         end_tokens: the ids of tokens that end a completion.
     """
+    if columns.get(FINISH_REASON) is None and columns.get(COMPLETION_IDS) is None:
+        return [False] * len(completions)
     rows = rows_of(completions, (FINISH_REASON, COMPLETION_IDS), columns)
     if any(FINISH_REASON in row for row in rows):
         return [is_truncated(row[FINISH_REASON]) for row in rows]

@@ -46,6 +46,8 @@ KINDS: dict[str, tuple[Any, str | None, Any, list[str]]] = {
         "7", "+7", "7.0", "seven", "3 + 4 = 7", "47 mod 10 = 7", "$7$", "\\(7\\)", "\\[7\\]",
         "**7**", "`7`", '"7"', "(7)", "[7]", "7 (mod 10)", "\\text{7}", "\\textcolor{red}{7}",
         "\\color{blue}7", "\\colorbox{yellow}{7}", "７", "7\\%", "7%", "7th", "7°",
+        "\\bbox[red]{7}", "\\Boxed{7}", "\\ovalbox{7}", "\\framebox[2cm]{7}", "\\small{7}", "7 ✓",
+        "\\begin{aligned}7\\end{aligned}", "\\boxed{7}\\phantom{\\boxed{3}}",
         "47 \\equiv 7 \\pmod{10}", "$47 \\bmod 10 = 7$", "x = 7", "\\frac{14}{2} = 7",
         "\\phantom{0}7",
     ]),
@@ -53,7 +55,7 @@ KINDS: dict[str, tuple[Any, str | None, Any, list[str]]] = {
         f"9{sign}876{sign}544"
         for sign in (
             "", ",", " ", "\u2009", "\u00a0", "\u202f", "'", "\u2019", "_", "{,}", "\\,", "\\!",
-            "~", ",\\!", "\\text{,}", "\\ ", "\\;", "\\:",
+            "{,}\\!", "{'}", "~", ",\\!", "\\text{,}", "\\ ", "\\;", "\\:",
         )
     ]),
     "signs": (NUMBER, None, "-5", [
@@ -75,11 +77,15 @@ KINDS: dict[str, tuple[Any, str | None, Any, list[str]]] = {
     "sequence": (make_task("state-tracking", "S3"), SEQUENCE, SEQUENCE, [
         *(SEQUENCE.replace(" ", sign) for sign in (
             " ", ", ", ",", " → ", " -> ", "\n", "; ", " | ", "~", "\\ ", "\\,", " \\to ",
-            "\\quad ", " ⇒ ", ",\n", "\t", " & ", " > ",
+            "\\quad ", " ⇒ ", ",\n", " ⟼ ", "\n↓\n", " \\longrightarrow ", " • ",
+            "<br>", ", then ", "\t", " & ", " > ",
         )),
         "[213, 312, 123]", "(213, 312, 123)", "<213 312 123>", "{213, 312, 123}",
         "1. 213\n2. 312\n3. 123", "1) 213\n2) 312\n3) 123", "1: 213\n2: 312\n3: 123",
         "- 213\n- 312\n- 123", "* 213\n* 312\n* 123", "• 213\n• 312\n• 123",
+        "(1) 213\n(2) 312\n(3) 123", "#1: 213\n#2: 312\n#3: 123", "R1: 213\nR2: 312\nR3: 123",
+        "Position 1: 213\nPosition 2: 312\nPosition 3: 123", "⟨213, 312, 123⟩",
+        "<ul><li>213</li><li>312</li><li>123</li></ul>", '[\n  "213",\n  "312",\n  "123"\n]',
         '["213", "312", "123"]', "'213', '312', '123'", "`213` `312` `123`", "213, 312, and 123",
         "213, 312 and 123", "\\text{213 312 123}", "\\{213, 312, 123\\}",
         "\\begin{bmatrix} 213 & 312 & 123 \\end{bmatrix}",
@@ -152,5 +158,14 @@ def test_digits_in_groups_are_their_number_or_unreadable(number, sign, sizes, ma
 
 @pytest.mark.parametrize("mark", MARKS)
 def test_a_number_whose_digits_may_be_a_fraction_or_wrongly_grouped_is_unreadable(mark):
-    for text in ("9.876.544", "98,76,544", "1.000", "9,87", "9 8765", "1,000,00", "9'87"):
+    for text in (
+        "9.876.544",
+        "98,76,544",
+        "1.000",
+        "9,87",
+        "9 8765",
+        "1,000,00",
+        "9'87",
+        "9\\.876\\.544",
+    ):
         assert find_answer(NUMBER, written(mark, text)) is None, text

@@ -15,9 +15,11 @@ THOUGHTS = [
         "analysis", "THINK", "Thought", "seed:think", "mm:think", "ifm|think", "longcat_think",
         "think_fast", "think:opensource", "antThinking", "inner_monologue", "reason", "cot",
         "internal_thoughts", "plan", "rationale",
-        "work", "step_by_step",
+        "work", "step_by_step", "draft", "hidden", "思考",
     )),
     "[REASONING]{t}[/REASONING]{m}",
+    "《think》{t}《/think》{m}", "<unused94>thought\n{t}<unused95>{m}",
+    "<|beginofthink|>{t}<|endofthink|>{m}",
     "[THINK]{t}[/THINK]{m}", "[think]{t}[/think]{m}", "◁think▷{t}◁/think▷{m}",
     "<|begin_of_thought|>{t}<|end_of_thought|><|begin_of_solution|>{m}<|end_of_solution|>",
     "<|channel|>analysis<|message|>{t}<|end|><|start|>assistant<|channel|>final<|message|>{m}",
@@ -42,6 +44,8 @@ THOUGHTS = [
 ENDS = [
     "", "\n", "<|im_end|>", "<|eot_id|>", "</s>", "<s>", "<|endoftext|>", "<end_of_turn>", "<eos>",
     "<|end|>", "<|end_of_text|>", "<｜end▁of▁sentence｜>", "<|END_OF_TURN_TOKEN|>", "<|return|>",
+    "<eop>", "<eoa>", "<end>", "<stop>", "[END]", "<SPECIAL_12>", "<TOKENS_UNUSED_1>", "</s", "</",
+    "[|endofturn|]\n[|user|]And?\n[|assistant|]Answer: 4", "<SPECIAL_11>User\nx\n<SPECIAL_11>4",
     "[EOS]", "[/s]", "<\\s>", "<EOS_TOKEN>", "<extra_id_0>",
     "<|im_e", "<seed:eos>", "<pad><pad>", " [INST] And 5? [/INST] 4",
     "<|im_end|>\n<|im_start|>user\nAnd 5?<|im_end|>\n<|im_start|>assistant\nAnswer: 4",
@@ -49,6 +53,27 @@ ENDS = [
     "<end_of_turn>\n<start_of_turn>user\nAnd?<end_of_turn>\n<start_of_turn>model\nAnswer: 4",
     "<|user|>\nAnd?<|assistant|>\nAnswer: 4", "<|im_end|><|im_start|>assistant\n<think>And 4",
 ]  # fmt: skip
+
+
+#: The beginnings of made-up questions and turns, in words.
+QUESTIONS = [
+    "Question: ", "Q: ", "Q2. ", "Q2: ", "User: ", "Human: ", "### Instruction:\n",
+    "**Question 2**\n", "**Problem 2:** ", "Exercise 2.\n", "Example 2:\n", "Next question: ",
+    "Another list: ", "Input: ", "Prompt: ", "Expression: ", "Task: ", "Task 2: ", "User\n",
+    "<user>", "[User]: ", "[Question]\n", "<question>", "User message: ", "USER: ", "System: ",
+    "## Question 2\n",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "form", ["Answer: 7", "The answer is 7.", "\\boxed{7}", "7", "So it is\n7"]
+)
+def test_a_made_up_question_ends_the_answer_and_a_restated_one_does_not(form):
+    task = make_task("listops")
+    for question in QUESTIONS:
+        made_up = f"{form}\n\n{question}[MAX 3 4 ]\nAnswer: 4"
+        assert find_answer(task, made_up) == "7", question
+        assert find_answer(task, f"Sure.\n{question}[MAX 3 7 ]\n\n{form}") == "7", question
 
 
 def unwrapped(text):

@@ -102,6 +102,19 @@ def test_inspect_logs_are_counted(rows, texts, reason):
     assert_counted(report, 0 if reason == "stop" else COUNTED)
 
 
+def test_replies_in_logs_of_lm_eval_are_counted(rows, texts, tmp_path):
+    """As they are without a filter, and beside what the filter of an export has found."""
+    for name, doc in (("none", {}), ("tolerant", {"answer_kind": "{}"})):
+        lines = [
+            {"doc": {"id": row["id"], **doc}, "filter": name, "resps": [[text]],
+             "filtered_resps": [text if name == "none" else ""]}
+            for row, text in zip(rows, texts, strict=True)
+        ]  # fmt: skip
+        (tmp_path / "samples.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in lines))
+        report = synthbench.evaluate(rows, tmp_path / "samples.jsonl", "parity")
+        assert_counted(report, truncated=0)
+
+
 @pytest.mark.parametrize("name", ["finish_reason", "stop_reason"])
 def test_a_column_of_finish_reasons_is_read_in_every_table(rows, texts, name, tmp_path):
     for reason, truncated in (("length", COUNTED), ("stop", 0)):
