@@ -136,7 +136,13 @@ def read_kept_reply(record: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def running_text(text: Any, reason: Any = None) -> Any:
-    """A text as a model's reply, with its finish reason. Anything else stays as it is."""
+    """A text as a model's reply, with its finish reason. Anything else stays as it is.
+
+    A reply without a text that stopped at the limit, perhaps in thoughts that the server keeps
+    apart, is empty.
+    """
+    if text is None and is_truncated(reason):
+        text = ""
     if not isinstance(text, str):
         return text
     reply = RunningText(text)

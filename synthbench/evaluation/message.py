@@ -28,7 +28,7 @@ _PHRASE = re.compile("|".join(f"({phrase})" for phrase, _ in _PHRASES), re.I | r
 #: Such words at the beginning of a line or text.
 _AT_LINE = r"here(?:'s| is| are) my |thinking\.\.\.|\.{3}done thinking"
 _CUES = re.compile(rf"\n[ \t>*_#]{{0,9}}(?:{_AT_LINE})")
-_AT_START = re.compile(rf"analysis|\s*(?:{_AT_LINE})|(?:<[^\n]{{0,60}})?to=(?:self|user)\s?<")
+_AT_START = re.compile(rf"analysis|\s*(?:{_AT_LINE})")
 #: Special tokens with a role behind them, which open or close thoughts: gpt-oss, Gemma, Kimi, s1.
 _OPEN = (
     r"\|(?:channel\|?|open\||im_start\|)>\s?(?:analysis|commentary|think(?:ing)?|thought)\b"
@@ -118,7 +118,8 @@ def read_parts(text: str) -> list[tuple[str, str]] | None:
     """The parts of `read_message`, each with its text in small letters."""
     small = lowered(text)
     turn = _TURN.search(small)
-    if (turn and _CUES.search(small)) or "antfinal" in small or _AT_START.match(small):
+    has_role = "=" in small and "to=" in small
+    if has_role or (turn and _CUES.search(small)) or "antfinal" in small or _AT_START.match(small):
         text = _PHRASE.sub(lambda phrase: _PHRASES[(phrase.lastindex or 0) - 1][1], text)
         small = lowered(text)
     if "<" in small or "[" in small or not small.isascii():

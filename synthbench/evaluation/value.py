@@ -330,4 +330,5 @@ def _checked(text: str, mode: str, signs: Mapping[int, str] = {}) -> str | None:
     while depth < _DEEPEST and (found := _FRACTION.subn(r"((\1)/(\2))", text))[1]:
         text, depth = found[0], depth + 1
     text = plain(text).translate(signs).replace("==", "=").strip()
-    return re.sub(r"(?<=[\w)\]])\.\Z", "", text) or None  # the full stop of a sentence
+    # The rest of a sentence, or its full stop.
+    return re.sub(r",?\s(?:which|because|since)\s.*\Z|(?<=[\w)\]])\.\Z", "", text) or None

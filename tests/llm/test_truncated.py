@@ -88,6 +88,25 @@ def test_kept_replies_and_batches_are_counted(rows, texts, reason, tmp_path):
         assert_counted(report, COUNTED if reason in LIMITS else 0)
 
 
+@pytest.mark.parametrize("content", [None, ""])
+def test_truncated_replies_without_a_text_are_counted(rows, content, tmp_path):
+    kept, batch = tmp_path / "replies.jsonl", tmp_path / "batch.jsonl"
+    lines, samples, requests = [], [], []
+    for row in rows:
+        sample = {"id": row["id"], "sample": 0, "completion": content, "finish_reason": "length"}
+        lines.append(json.dumps(sample))
+        body = {"choices": [{"finish_reason": "length", "message": {"content": content}}]}
+        requests.append(json.dumps({"custom_id": row["id"], "response": {"body": body}}))
+        output = {"choices": [{"stop_reason": "max_tokens"}], "completion": content}
+        samples.append({"id": row["id"], "output": output})
+    kept.write_text("\n".join(lines))
+    batch.write_text("\n".join(requests))
+    log = {"version": 2, "status": "success", "eval": {}, "samples": samples}
+    for given in (kept, batch, log):
+        values = synthbench.evaluate(rows, given, "parity").to_dict()
+        assert (values["replies"], values["truncated"]) == (COUNTED, COUNTED)
+
+
 @pytest.mark.parametrize("reason", ["max_tokens", "model_length", "stop"])
 def test_inspect_logs_are_counted(rows, texts, reason):
     samples = [
