@@ -24,7 +24,7 @@ _BOX = re.compile(
     r"|(?P<bare>-?[\w.,]{1,99}))?",
     re.DOTALL,
 )
-#: The most characters of a box with what is between it and the next.
+#: The most characters of a box and of the text up to the next box.
 _APART = 200
 #: Between two boxes of which each has a part of the answer, or another answer.
 _BETWEEN_BOXES = re.compile(

@@ -111,7 +111,7 @@ def read_message(text: str) -> list[str] | None:
         True
     """
     parts = read_parts(text)
-    return parts and [part for part, _ in parts]
+    return None if parts is None else [part for part, _ in parts]
 
 
 def read_parts(text: str) -> list[tuple[str, str]] | None:

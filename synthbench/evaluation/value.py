@@ -291,9 +291,12 @@ def _numbers(nested: bool, text: str, mode: str) -> Any:
     run = _NUMERIC.match(text)[0].strip(_EDGES + ".").rstrip("[(" + _EDGES)  # type: ignore[index]  # always matches
     if not run or (mode == ENCLOSED and run != text.strip(".")):
         return None
-    rows = [*map(_row, re.findall(r"\[([^\[\]]*)\]", run))]
-    rows = rows or [*itertools.takewhile(lambda row: row is not None, map(_row, run.splitlines()))]
-    if run.count("[") != run.count("]") or not rows or None in rows:
+    parsed = [*map(_row, re.findall(r"\[([^\[\]]*)\]", run))]
+    parsed = parsed or [
+        *itertools.takewhile(lambda row: row is not None, map(_row, run.splitlines()))
+    ]
+    rows = [row for row in parsed if row is not None]
+    if run.count("[") != run.count("]") or not rows or len(rows) < len(parsed):
         return None
     if re.match(r"\[\s*\[", run) or (nested and (len(rows) > 1 or "[" in run)):
         return rows
