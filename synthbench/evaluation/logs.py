@@ -78,7 +78,7 @@ def _read_entry(record: Mapping[str, Any]) -> dict[str, Any]:
             answer = values.index(max(values))
         except (TypeError, ValueError, LookupError, OverflowError):
             answer = None  # a choice without a log-likelihood
-    is_ours = record.get("filter") == "tolerant" and "answer_kind" in row  # this filter is our reader
+    is_ours = record.get("filter") == "tolerant" and "answer_kind" in row  # our reader
     match record.get("resps"):
         case [[str(reply), *_], *_] if is_ours or reply == answer:
             answer = running_text(reply)
