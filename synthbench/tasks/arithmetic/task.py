@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
 from synthbench.tasks.arithmetic.solver import apply, deciding, read_expression
 from synthbench.tasks.arrow import arrow_array
@@ -40,6 +41,8 @@ IDS = {token: number for number, token in enumerate(TOKENS, start=1)}
 
 #: A depth with more expressions is not listed to count them by label.
 MOST_LISTED = 200_000
+#: The largest modulus of streams that are balanced over labels.
+_STREAMED = 10
 _NO_DEPTH = np.int8(127)
 
 
@@ -148,6 +151,16 @@ class Arithmetic(ExpressionTask):
             operators=len(chosen.operators),
             separators=1,
         )
+
+    def stream_round_rows(self, split: Split) -> int:
+        chosen = self.parameters
+        if chosen.balance == "label" and chosen.modulus > _STREAMED:
+            raise ParameterError(
+                f"Parameter modulus={chosen.modulus}: with balance=label the first row of a stream "
+                f"waits for rows of all {len(split.buckets):,} depths, operators and labels. "
+                f"Allowed are 2 to {_STREAMED}, or balance=depth. Datasets may have such rows."
+            )
+        return self.round_rows
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
         goal = self.goal(bucket)
