@@ -26,6 +26,7 @@ from synthbench.training.contrasts import HEAD, contrast_cells, judge
 from synthbench.training.paper_size import (
     at_paper_size,
     other_departures,
+    published_study,
     rows_differences,
     task_differences,
 )
@@ -96,6 +97,8 @@ def sizes(comparison: Mapping[str, Any]) -> str:
         return "The paper's task and sizes" + (f", but for: {other}." if other else ".")
     task, rows = task_differences(comparison), rows_differences(comparison)
     words = f"**Not the paper's task**: {', '.join(task)}." if task else "The paper's task."
+    if published_study(comparison) is None:
+        words = "A study of our own, which no paper has."
     if any(run["searched"] for line in comparison["models"] for run in line["runs"]):
         words += " This size was searched for, with the figures of the models in view."
     if rows:

@@ -149,6 +149,13 @@ class TextTask(Task):
         """Positions for the tokens of `input_ids`, `(rows, width)`; None: 0, 1, 2 and so on."""
         return None
 
+    def answer_positions(self, block: Block) -> NDArray[np.integer[Any]] | None:
+        """Positions for the tokens of answers, `(rows, any)`; 0 behind the last column.
+
+        None: they count on behind the question's last token. Read if there are `position_ids`.
+        """
+        return None
+
     def content(self, block: Block) -> NDArray[np.uint8]:
         """The ids themselves. Odd codes of two bytes if there are more than 255 tokens."""
         tokens = block["tokens"]

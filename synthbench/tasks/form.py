@@ -68,9 +68,9 @@ class TokenForm(abc.ABC):
         return 0
 
     def read(self, block: Block) -> Block:
-        """`tokens` `(rows, width)`, `answer`, and perhaps `positions`."""
+        """`tokens` `(rows, width)`, `answer`, perhaps `positions` and `answer_positions`."""
         task = self.task
-        return self._read(task.input_ids(block), task.answer_ids(block), task.position_ids(block))
+        return self._read(task.input_ids(block), task.answer_ids(block), _positions(task, block))
 
     def read_columns(self, columns: Mapping[str, pa.Array]) -> Block:
         """`read` for rows as a dataset has them.
@@ -82,11 +82,11 @@ class TokenForm(abc.ABC):
         Raises:
             ValueError: a row that is not one of the task's.
         """
-        task, positions = self.task, None
+        task, positions = self.task, dict[str, NDArray[np.integer[Any]]]()
         if columns[LABEL].null_count:
             raise ValueError(f"{LABEL} has a null")
         if type(task).position_ids is not TextTask.position_ids:
-            positions = task.position_ids(task.parse(columns))
+            positions = _positions(task, task.parse(columns))
         tokens = task.vocabulary.encode(columns["text"])
         return self._read(tokens, task.answer.ids(columns[LABEL]), positions)
 
@@ -94,10 +94,9 @@ class TokenForm(abc.ABC):
         self,
         tokens: NDArray[np.integer[Any]],
         answer: NDArray[np.integer[Any]],
-        positions: NDArray[np.integer[Any]] | None,
+        positions: Mapping[str, NDArray[np.integer[Any]]],
     ) -> Block:
-        read = {"tokens": tokens, "answer": self._as_targets(tokens, answer)}
-        return Block(read if positions is None else {**read, "positions": positions})
+        return Block({"tokens": tokens, "answer": self._as_targets(tokens, answer), **positions})
 
     def _as_targets(
         self, tokens: NDArray[np.integer[Any]], answer: NDArray[np.integer[Any]]
@@ -135,6 +134,14 @@ def all_answer_tokens(task: Task) -> tuple[str, ...]:
     return (task.labels or ()) if vocabulary is None else vocabulary.tokens
 
 
+def _positions(task: TextTask, block: Block) -> dict[str, NDArray[np.integer[Any]]]:
+    """`positions` and `answer_positions` of rows, if the task has any."""
+    positions = task.position_ids(block)
+    answer = None if positions is None else task.answer_positions(block)
+    found = {"positions": positions, "answer_positions": answer}
+    return {name: array for name, array in found.items() if array is not None}
+
+
 def lengths_of(read: Block) -> NDArray[np.int64]:
     """The number of tokens of each row."""
     lengths: NDArray[np.int64] = np.count_nonzero(read["tokens"], axis=1)
@@ -144,8 +151,8 @@ def lengths_of(read: Block) -> NDArray[np.int64]:
 def inputs_of(read: Block, ids: NDArray[np.integer[Any]], gap: int = 0) -> Batch:
     """`input_ids`, `attention_mask`, and `position_ids` if the task has them.
 
-    Behind the question positions count on; `gap` tokens before the answer, the separator of
-    `causal-lm`, still have that of the question's last token.
+    Behind the question positions count on, unless the task has positions for answers; `gap` tokens
+    before the answer, the separator of `causal-lm`, still have that of the question's last token.
     """
     ids = packed(ids)
     batch = {"input_ids": ids.astype(np.int32), "attention_mask": (ids > 0).astype(np.int32)}
@@ -156,6 +163,11 @@ def inputs_of(read: Block, ids: NDArray[np.integer[Any]], gap: int = 0) -> Batch
         last = np.take_along_axis(given, lengths - 1, axis=1)
         places = np.arange(ids.shape[1]) - lengths
         behind = (last + 1 + places - gap).astype(np.int32)
+        if "answer_positions" in read.columns:
+            answer = np.pad(read["answer_positions"].astype(np.int32), [(0, 0), (0, 1)])
+            place = np.minimum(places - gap, answer.shape[1] - 1)
+            answer = np.take_along_axis(answer, np.maximum(place, 0), axis=1)
+            behind = np.where(place < 0, last, answer)
         given = np.pad(given, [(0, 0), (0, missing)])
         batch["position_ids"] = np.where(places < 0, given, behind)
     return batch

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from synthbench.generation.planned import PlannedDataset
 from synthbench.tasks.registry import task_from
-from synthbench.text.tables import Table, captioned
+from synthbench.text.tables import Table, captioned, stack
 from synthbench.training.cells import fit_cell, fit_words, headings, ours_and_theirs
 from synthbench.training.contrasts import contrasts_markdown, contrasts_notes, judge
+from synthbench.training.least_layers import caption, least_layers
 from synthbench.training.paper_size import data_differences, other_departures
 from synthbench.training.recipes import QUICK_NOTE
 from synthbench.training.recipes.base import Measure, Study
@@ -50,6 +51,7 @@ def compare(study: Study, runs: Mapping[tuple[str, str], Sequence[Run]]) -> dict
             "rows": _rows(study, runs),
             "stream": first["stream"],
         },
+        **({"least": study.least} if study.least else {}),
         "precision": first["recipe"].get("precision", "float32"),
         "run_seconds": round(sum(run["seconds"] for group in runs.values() for run in group), 1),
         "measures": [
@@ -172,6 +174,8 @@ def markdown(comparison: Json) -> str:
     table = Table(head, lines, range(len(names), len(head))).markdown()
     notes = [f"- {note}" for note in _notes(comparison)]
     parts = [f"# {comparison['task']}: {comparison['title']}", "", table, "", *notes, ""]
+    if (layers := least_layers(comparison)) is not None:
+        parts += [f"{caption(comparison)}:", "", layers.markdown(), ""]
     if found := contrasts_markdown(judge(comparison)):
         parts += [found, ""]
     return "\n".join(parts)
@@ -196,9 +200,12 @@ def comparison_table(comparison: Json) -> Group:
     title = f"{comparison['task']}: {comparison['title']}"
     table = Table(head, lines, range(2, 5), whole=[1], keys=2, apart=len(measures) > 1)
     notes = [f"{state.capitalize()}: {'; '.join(titles)}." for state, titles in remarks.items()]
-    return captioned(
+    shown = captioned(
         title, table, [*notes, *contrasts_notes(judge(comparison)), *_notes(comparison)]
     )
+    if (layers := least_layers(comparison)) is None:
+        return shown
+    return stack(captioned(caption(comparison), layers), "", shown)
 
 
 def _names(comparison: Json) -> list[str]:

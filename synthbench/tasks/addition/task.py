@@ -49,12 +49,12 @@ from synthbench.tasks.addition.written import WrittenNumber, WrittenRow
 from synthbench.tasks.arrow import numpy_array
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split, TextTask, parameter
 from synthbench.tasks.column import Column
+from synthbench.tasks.coupling import first_positions
 from synthbench.tasks.features import value
 from synthbench.tasks.tokens import packed
 
 #: The number of a bucket is `digits of a * _BUCKET + digits of b`.
 _BUCKET = 1_000
-_HALF = np.uint64(32)
 #: The most digits that are drawn before the first row of a stream, about a second's work, and the
 #: most rows of a round of an evaluation split.
 _MOST_TOKENS, _EVALUATION_ROWS = 1 << 25, 2_048
@@ -78,6 +78,11 @@ class AdditionParameters(Parameters):
         "the answer: plain, or reversed (the least significant digit first)",
         choices=("plain", "reversed"),
     )
+    positions: str = parameter(
+        "coupled",
+        "positions of the reversed order: coupled, or abacus, where signs have the position 0",
+        choices=("coupled", "abacus"),
+    )
     zero_padding: bool = parameter(
         False,
         "zeros in front: a and b (not of multiplication) get as many digits as the longer one, and "
@@ -86,6 +91,10 @@ class AdditionParameters(Parameters):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.positions != "coupled" and self.order != "reversed":
+            raise ParameterError(
+                f"Parameter positions={self.positions}: positions are given with order=reversed."
+            )
         if max(self.test_digits) <= self.train_digits:
             raise ParameterError(
                 f"Parameter test_digits={','.join(map(str, self.test_digits))}: at least one must "
@@ -235,12 +244,20 @@ class Addition(TextTask):
     def _pads_numbers(self) -> bool:
         return self.parameters.zero_padding and self.variant == "addition"
 
-    def position_ids(self, block: Block) -> Digits | None:
-        """Coupled positions: digits of one weight have the same, in a, in b and in the answer.
+    @property
+    def stream(self) -> dict[str, object]:
+        """The coordinates of the random streams. All positions have the same rows."""
+        changed = self.parameters.changed()
+        changed.pop("positions", None)
+        return {**super().stream, "parameters": changed}
 
-        With s, which is drawn for each row, the signs are at s and a digit of weight 10^w at
-        s + 1 + w. The answer's digits follow behind the separator, which is at s as well. s is
-        from 1 to what leaves room for the longest answer of all splits. Only in reversed
+    def position_ids(self, block: Block) -> Digits | None:
+        """Positions that digits of one weight have in common, in a, in b and in the answer.
+
+        Coupled (Cho et al.): with s, which is drawn for each row, the signs are at s and a digit of
+        weight 10^w at s + 1 + w. The answer's digits follow behind the separator, which is at s as
+        well. s is from 1 to what leaves room for the longest answer of all splits. Abacus
+        (McLeish et al., NeurIPS 2024): a digit is at s + w, the signs are at 0. Only in reversed
         order: in the usual order, positions would show how many digits the answer has.
         """
         if self.parameters.order != "reversed":
@@ -248,16 +265,28 @@ class Addition(TextTask):
         tokens, places = block["tokens"], np.arange(block["tokens"].shape[1])
         sign, equals = (one[:, None] for one in signs(tokens))
         weight = np.where(places < sign, sign, equals) - 1 - places
-        start = self._starts(block)[:, None]
-        return np.where(tokens == 0, 0, start + np.where(tokens > 10, 0, 1 + weight))
+        start, is_sign = self._starts(block)[:, None], tokens > 10
+        if self.parameters.positions == "abacus":
+            return np.where((tokens == 0) | is_sign, 0, start + weight)
+        return np.where(tokens == 0, 0, start + np.where(is_sign, 0, 1 + weight))
+
+    def answer_positions(self, block: Block) -> Digits | None:
+        """The positions of an answer's digits, if they do not follow that of the last sign."""
+        if self.parameters.positions == "coupled":
+            return None
+        longest = self._longest()
+        return self._starts(block)[:, None] + np.arange(longest + 1)
+
+    def _longest(self) -> int:
+        """The most digits of an answer in any split."""
+        chosen = self.parameters
+        most = np.array(max(chosen.train_digits, *chosen.test_digits))
+        return int(self._most_digits(most, most))
 
     def _starts(self, block: Block) -> Digits:
-        """The position of each row's signs, which the row alone decides, int64 `(rows,)`."""
-        chosen = self.parameters
-        longest = self._most_digits(*(np.array(max(chosen.train_digits, *chosen.test_digits)),) * 2)
+        """The first position of each row, int64 `(rows,)`."""
         own = self._most_digits(*map(digits.lengths, numbers(block["tokens"])))
-        drawn = mix(hash_rows(self.content(block))) >> _HALF
-        return 1 + (drawn * (longest - own + 1).astype(np.uint64) >> _HALF).astype(np.int64)
+        return first_positions(self.content(block), own, self._longest())
 
     @property
     def instruction(self) -> str:

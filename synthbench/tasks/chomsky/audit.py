@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from synthbench.seeding import hash_rows
 from synthbench.tasks.audit_spec import AuditSpec, Columns, Predictor, codes, fixed
-from synthbench.tasks.chomsky.solver import solve
 from synthbench.tasks.chomsky.task import Chomsky
 
 #: Simpler rules: a name, a description, and the answer to the symbols of a string.
@@ -64,8 +63,7 @@ def audit_spec(task: Chomsky) -> AuditSpec:
     if task.function.program_asked:
         text = "The answer by the rule of the paper or of its program, whichever does not count."
         other = not task.function.program
-        count = task.parameters.symbols
-        rules = [("other reading", text, lambda x: solve(task.variant, " ".join(x), other, count))]
+        rules = [("other reading", text, lambda x: task.solve_as(" ".join(x), other))]
     if task.variant == "bucket-sort":
         name, text, _ = _RULES[task.variant]
         rules = [(name, text, lambda x: _evenly(x, len(task.tokens)))]

@@ -21,6 +21,8 @@ Strings = NDArray[np.integer[Any]]
 #: The last token of an answer whose length is a part of the answer, and the token behind it.
 END, BEHIND = "end", "_"
 DIGITS = ("0", "1", "2", "3", "4")
+#: The paper's modulus.
+MODULUS = 5
 #: The longest strings that are counted.
 _COUNTED = 40
 
@@ -32,14 +34,18 @@ class StringFunction(abc.ABC):
         program: whether to answer as the published program does, where the paper says otherwise.
         numbers: how many different symbols strings have, 0, 1 and so on, if it `takes_numbers`.
             0 means the symbols of the paper.
+        modulus: the modulus of `Modular` functions.
 
     Attributes:
-        given: the nature of a string, to complete "The line is".
+        given: the nature of a string, to complete "The line is". In classes, `{modulus}` and
+            `{last}` are the modulus and the largest number below it.
         asked: the question, to complete "The answer is", and `program_asked` with `program`.
         symbols: the symbols of strings.
         answers: the tokens of answers.
-        is_digit: whether every answer is one digit.
+        is_digit: whether every answer is one number.
         takes_numbers: whether another number of symbols is possible.
+        copies: whether every token of an answer is a copy of a symbol, at a place that the length
+            of the string decides.
         shortest, step: the lengths of strings are `shortest`, `shortest + step` and so on.
     """
 
@@ -50,16 +56,25 @@ class StringFunction(abc.ABC):
     answers: tuple[str, ...] = ("0", "1")
     is_digit: ClassVar[bool] = False
     takes_numbers: ClassVar[bool] = False
+    copies: ClassVar[bool] = False
     shortest: ClassVar[int] = 1
     step: ClassVar[int] = 1
 
-    def __init__(self, program: bool = False, numbers: int = 0) -> None:
-        self.program, self.numbers = program, numbers
+    def __init__(self, program: bool = False, numbers: int = 0, modulus: int = MODULUS) -> None:
+        self.program, self.numbers, self.modulus = program, numbers, modulus
+        for name in ("given", "asked", "program_asked"):
+            words = getattr(self, name).format(modulus=modulus, last=modulus - 1)
+            setattr(self, name, words)
         if numbers:
             self.symbols = self.answers = tuple(map(str, range(numbers)))
             self.given = f"a string of numbers from 0 to {numbers - 1}"
             self.asked = self.asked.replace("digits", "numbers")
             self.program_asked = self.program_asked.replace("digits", "numbers")
+
+    @property
+    def rule(self) -> tuple[int, ...]:
+        """The arguments of an answer besides the string: `program`, in `Modular` also `modulus`."""
+        return (self.program,)
 
     @abc.abstractmethod
     def answer(self, x: Strings) -> Strings:
@@ -96,3 +111,27 @@ class StringFunction(abc.ABC):
     def problem(self, ids: NDArray[np.uint8]) -> NDArray[np.uint64] | None:
         """A hash of rows held out together, from numbers of symbols from 1, padded with 0."""
         return None
+
+
+class Modular(StringFunction):
+    """A function whose answer is a number below a modulus."""
+
+    is_digit = True
+
+    def __init__(self, program: bool = False, numbers: int = 0, modulus: int = MODULUS) -> None:
+        super().__init__(program, numbers, modulus)
+        self.answers = tuple(map(str, range(modulus)))
+
+    @property
+    def rule(self) -> tuple[int, ...]:
+        return self.program, self.modulus
+
+
+class ModularArithmetic(Modular):
+    """Numbers below a modulus and these signs. The signs follow the numbers among the symbols."""
+
+    signs: ClassVar[tuple[str, ...]]
+
+    def __init__(self, program: bool = False, numbers: int = 0, modulus: int = MODULUS) -> None:
+        super().__init__(program, numbers, modulus)
+        self.symbols = (*self.answers, *self.signs)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from synthbench.tasks.arrow import numpy_array
 from synthbench.tasks.base import Block
+from synthbench.tasks.chomsky.functions import ModularArithmetic
 from synthbench.tasks.chomsky.stack import ModularArithmeticBrackets, SolveEquation
 from synthbench.tasks.chomsky.task import Chomsky
 from synthbench.tasks.tokens import Vocabulary, pad
@@ -37,7 +38,7 @@ def prove_rows(task: Chomsky, block: Block, rows: Mapping[str, pa.Array]) -> NDA
         width = answer_width(length)
         alike = np.flatnonzero((lengths == length) & (ids[1] == width))
         if len(alike):
-            right[alike] = check(x[alike, :length], y[alike, :width], task.function.program)
+            right[alike] = check(x[alike, :length], y[alike, :width], *task.function.rule)
     right &= numpy_array(rows["length"]) == lengths
     return right
 
@@ -47,29 +48,31 @@ def _even_pairs(x: X, y: X, program: bool) -> Right:
     return y[:, 0] == (x[:, 0] != x[:, -1])
 
 
-def _modular_arithmetic_simple(x: X, y: X, program: bool) -> Right:
+def _modular_arithmetic_simple(x: X, y: X, program: bool, modulus: int) -> Right:
     """An automaton, whose state is a sum and a term that is yet to be added."""
     digits, operators = x[:, ::2], x[:, 1::2]
-    is_calculation = (digits < 5).all(axis=1) & (operators >= 5).all(axis=1) & (x.shape[1] % 2 == 1)
+    is_calculation = (digits < modulus).all(axis=1) & (operators >= modulus).all(axis=1)
+    is_calculation &= x.shape[1] % 2 == 1
     total, term = np.zeros(len(x), np.int64), digits[:, 0]
-    for operator, digit in zip(operators.T, digits[:, 1:].T, strict=False):
+    for operator, digit in zip(operators.T - modulus, digits[:, 1:].T, strict=False):
         if program:
-            total = np.where(operator < 7, total + term, total)
-            term = np.select([operator == 5, operator == 6], [digit, -digit], term * digit) % 5
+            total = np.where(operator < 2, total + term, total)
+            term = np.select([operator == 0, operator == 1], [digit, -digit], term * digit)
         else:
             results = [term + digit, term - digit]
-            term = np.select([operator == 5, operator == 6], results, term * digit) % 5
-    return is_calculation & ((total + term) % 5 == y[:, 0])
+            term = np.select([operator == 0, operator == 1], results, term * digit)
+        term %= modulus
+    return is_calculation & ((total + term) % modulus == y[:, 0])
 
 
 def _parity_check(x: X, y: X, program: bool) -> Right:
     return np.bitwise_xor.reduce(x, axis=1) == y[:, 0]
 
 
-def _cycle_navigation(x: X, y: X, program: bool) -> Right:
+def _cycle_navigation(x: X, y: X, program: bool, modulus: int) -> Right:
     """A walk back from the end by each step leads to 0."""
     back, forth = ((x == symbol).sum(axis=1) for symbol in (0, 2))
-    return (y[:, 0] + back - forth) % 5 == 0
+    return (y[:, 0] + back - forth) % modulus == 0
 
 
 def _stack_manipulation(x: X, y: X, program: bool) -> Right:
@@ -92,37 +95,38 @@ def _reverse_string(x: X, y: X, program: bool) -> Right:
     return (x == y[:, ::-1]).all(axis=1)
 
 
-def _modular_arithmetic_brackets(x: X, y: X, program: bool) -> Right:
-    return _values(x, ModularArithmeticBrackets.symbols) == y[:, 0]
+def _modular_arithmetic_brackets(x: X, y: X, program: bool, modulus: int) -> Right:
+    return _values(x, ModularArithmeticBrackets(modulus=modulus)) == y[:, 0]
 
 
-def _solve_equation(x: X, y: X, program: bool) -> Right:
+def _solve_equation(x: X, y: X, program: bool, modulus: int) -> Right:
     """The answer in place of x."""
-    symbols = SolveEquation.symbols
-    hidden, equals = (symbols.index(symbol) for symbol in "x=")
+    function = SolveEquation(modulus=modulus)
+    hidden, equals = (function.symbols.index(symbol) for symbol in "x=")
     left, is_hidden = x[:, :-2], x[:, :-2] == hidden
     filled = np.where(is_hidden, y, left)
-    is_equation = (is_hidden.sum(axis=1) == 1) & (x[:, -2] == equals) & (x[:, -1] < 5)
+    is_equation = (is_hidden.sum(axis=1) == 1) & (x[:, -2] == equals) & (x[:, -1] < modulus)
     if not is_equation.all() or (filled == equals).any():
         raise ValueError("not an equation")
-    return _values(filled, symbols) == x[:, -1]
+    return _values(filled, function) == x[:, -1]
 
 
-def _values(x: X, symbols: tuple[str, ...]) -> X:
-    """The values of expressions modulo 5, the innermost brackets first.
+def _values(x: X, function: ModularArithmetic) -> X:
+    """The values of a function's expressions, the innermost brackets first.
 
     Raises:
         ValueError: a string is not an expression.
     """
+    symbols, modulus = function.symbols, function.modulus
     minus, closing = symbols.index("-"), symbols.index(")")
     outside = np.full((len(x), 1), len(symbols))
     before, behind = np.hstack([outside, x[:, :-1]]), np.hstack([x[:, 1:], outside])
-    is_sign = (x == minus) & (behind < 5) & (before >= 5) & (before != closing)
+    is_sign = (x == minus) & (behind < modulus) & (before >= modulus) & (before != closing)
     has_sign = np.hstack([outside < 0, is_sign[:, :-1]])
     value: X = np.where(has_sign, -x, x)[~is_sign]
     nesting = Nesting.read(np.where(is_sign, 0, x + 1), symbols)
     symbol = nesting.tokens - 1
-    is_digit, is_operand = symbol < 5, (symbol < 5) | nesting.opening
+    is_digit, is_operand = symbol < modulus, (symbol < modulus) | nesting.opening
     for places, parts in nesting.from_inside():
         first, last = parts[:, 0], parts[:, -1]
         if parts.shape[1] == 1:
@@ -135,10 +139,10 @@ def _values(x: X, symbols: tuple[str, ...]) -> X:
             result = np.select(kinds, [a + b, a - b], a * b)
         if not fits.all():
             raise ValueError("not an expression")
-        value[places] = result % 5
+        value[places] = result % modulus
     if not is_operand[nesting.roots].all():
         raise ValueError("not an expression")
-    return value[nesting.roots] % 5
+    return value[nesting.roots] % modulus
 
 
 def _duplicate_string(x: X, y: X, program: bool) -> Right:
@@ -214,7 +218,7 @@ def _longer(length: int) -> int:
 
 
 #: For each variant the number of tokens of answers by the length of strings, and the check.
-_CHECKS: dict[str, tuple[Callable[[int], int], Callable[[X, X, bool], Any]]] = {
+_CHECKS: dict[str, tuple[Callable[[int], int], Callable[..., Any]]] = {
     "even-pairs": (_digit, _even_pairs),
     "modular-arithmetic-simple": (_digit, _modular_arithmetic_simple),
     "parity-check": (_digit, _parity_check),

@@ -8,18 +8,28 @@ from __future__ import annotations
 
 import functools
 import itertools
-import math
 import operator
 import re
 from collections.abc import Callable
 
-_CHARACTERS = {symbol: symbol for symbol in "01234+-*()x=?#"}
+from synthbench.tasks.chomsky.functions import MODULUS
+from synthbench.tasks.chomsky.solver_modular import MODULAR, solve_modular
+
+_CHARACTERS = {symbol: symbol for symbol in "01234?#"}
 _CHARACTERS |= {"pop": "p", "push0": "a", "push1": "b", "plus": "&", "times": "@"}
-_OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 
 
-def solve(variant: str, text: str, program: bool, numbers: int = 0) -> list[str]:
-    """The answer to a string of a variant, of so many numbers if that is not 0.
+def solve(
+    variant: str, text: str, program: bool, numbers: int = 0, modulus: int = MODULUS
+) -> list[str]:
+    """The answer to a string of a variant.
+
+    Args:
+        variant: the variant.
+        text: the string, with a space between symbols.
+        program: whether to answer as the published program does.
+        numbers: how many different numbers strings have; 0: they have the symbols of the paper.
+        modulus: the modulus of `MODULAR` variants.
 
     Raises:
         ValueError: the text is not one of the variant's strings.
@@ -29,9 +39,11 @@ def solve(variant: str, text: str, program: bool, numbers: int = 0) -> list[str]
         if not words or not set(words) <= set(map(str, range(numbers))):
             raise ValueError(f"{text[:80]!r} is not a string of {variant}")
         return _of_numbers(variant, words, program)
-    x = "".join(_CHARACTERS.get(word, "!") for word in text.split())
-    solver, form = _SOLVERS[variant]
     try:
+        if variant in MODULAR:
+            return [str(solve_modular(variant, text.split(), program, modulus))]
+        x = "".join(_CHARACTERS.get(word, "!") for word in text.split())
+        solver, form = _SOLVERS[variant]
         if not re.fullmatch(form, x):
             raise ValueError
         return ["end" if token == "$" else token for token in solver(x, program)]
@@ -48,27 +60,9 @@ def _of_numbers(variant: str, x: list[str], program: bool) -> list[str]:
     return x + x if variant == "duplicate-string" else x[::-1]
 
 
-def _modular_arithmetic_simple(x: str, program: bool) -> str:
-    """Exact integers, whose remainder is taken at the end."""
-    if program:
-        terms = re.findall(r"([+-]?)([0-4*]+)", x)
-        products = [(sign, math.prod(map(int, term.split("*")))) for sign, term in terms]
-        return str(sum(-value if sign == "-" else value for sign, value in products) % 5)
-    result = int(x[0])
-    for sign, digit in zip(x[1::2], x[2::2], strict=True):
-        result = _OPERATORS[sign](result, int(digit))
-    return str(result % 5)
-
-
 def _parity_check(x: str, program: bool) -> str:
     """An automaton of two states."""
     return functools.reduce(lambda state, bit: {"0": "01", "1": "10"}[bit][int(state)], x, "0")
-
-
-def _cycle_navigation(x: str, program: bool) -> str:
-    """An automaton of five states in a circle."""
-    step = {"+": "12340", "-": "40123", "0": "01234"}
-    return functools.reduce(lambda state, move: step[move][int(state)], x, "0")
 
 
 def _stack_manipulation(x: str, program: bool) -> str:
@@ -82,12 +76,6 @@ def _stack_manipulation(x: str, program: bool) -> str:
         else:
             content += {"a": "0", "b": "1"}.get(symbol, symbol)
     return f"{content}$".ljust(len(x) + 1, "_")
-
-
-def _solve_equation(x: str, program: bool) -> str:
-    """All five digits are tried."""
-    left, right = x.split("=")
-    return str([_value(left.replace("x", digit)) for digit in "01234"].index(right))
 
 
 def _missing_duplicate(x: str, program: bool) -> str:
@@ -138,34 +126,13 @@ def _compute_sqrt(x: str, program: bool) -> str:
     return y[::-1] if program else y
 
 
-def _value(x: str) -> str:
-    """The value of an expression."""
-    # Only a sign is at the beginning or behind a bracket or an operator.
-    x = re.sub(r"(?<![0-4)x])-([0-4])", lambda found: str(-int(found[1]) % 5), x)
-    x = re.sub(r"\(([0-4])\)", r"\1", x)
-    while len(x) > 1:
-        shorter = re.sub(
-            r"\(([0-4])([-+*])([0-4])\)",
-            lambda one: str(_OPERATORS[one[2]](int(one[1]), int(one[3])) % 5),
-            x,
-        )
-        if shorter == x:
-            raise ValueError
-        x = shorter
-    return x
-
-
 #: For each variant the form of its strings, and from a string and `program` the answer.
 _SOLVERS: dict[str, tuple[Callable[[str, bool], str], str]] = {
     # Each change undoes the one before, so only both ends count.
     "even-pairs": (lambda x, program: "0" if x[0] == x[-1] else "1", "[01]+"),
-    "modular-arithmetic-simple": (_modular_arithmetic_simple, "[0-4]([-+*][0-4])*"),
     "parity-check": (_parity_check, "[01]+"),
-    "cycle-navigation": (_cycle_navigation, "[-0+]+"),
     "stack-manipulation": (_stack_manipulation, "[01]+[pab]*"),
     "reverse-string": (lambda x, program: "".join(reversed(x)), "[01]+"),
-    "modular-arithmetic-brackets": (lambda x, program: _value(x), "[-+*()0-4]+"),
-    "solve-equation": (_solve_equation, "[-+()0-4]*x[-+()0-4]*=[0-4]"),
     "duplicate-string": (lambda x, program: 2 * x, "[01]+"),
     "missing-duplicate": (_missing_duplicate, r"[01]*\?[01]*#?"),
     "odds-first": (_odds_first, "[01]+"),

@@ -16,7 +16,7 @@ class DuplicateString(StringFunction):
     """The string twice."""
 
     asked = "the string twice, one after the other"
-    takes_numbers = True
+    takes_numbers = copies = True
 
     def answer(self, x: Strings) -> Strings:
         return np.hstack([x, x])
@@ -70,7 +70,7 @@ class OddsFirst(StringFunction):
     program_asked = (
         "first the digits at the places 2, 4, 6 and so on, then those at 1, 3, 5 and so on"
     )
-    takes_numbers = True
+    takes_numbers = copies = True
 
     def answer(self, x: Strings) -> Strings:
         halves = [x[:, 0::2], x[:, 1::2]]

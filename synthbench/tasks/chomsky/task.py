@@ -24,8 +24,9 @@ from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Parameters, Split, TextTask, parameter
 from synthbench.tasks.chomsky import regular, solver, stack, tape
-from synthbench.tasks.chomsky.functions import BEHIND, END, StringFunction
+from synthbench.tasks.chomsky.functions import BEHIND, END, MODULUS, Modular, StringFunction
 from synthbench.tasks.column import Column
+from synthbench.tasks.coupling import first_positions, of_copies
 from synthbench.tasks.features import sequence, value
 from synthbench.tasks.sequences import Digit
 
@@ -66,6 +67,18 @@ class ChomskyParameters(Parameters):
     test_lengths: tuple[int, ...] = parameter(
         (*range(41, 500, 10), 500), "lengths of test, in symbols", least=1, most=1000
     )
+    modulus: int = parameter(
+        MODULUS,
+        "modulus of the two modular arithmetics, of solve-equation and of cycle-navigation",
+        least=2,
+        most=128,
+    )
+    positions: str = parameter(
+        "counted",
+        "counted, or coupled: in reverse-string, duplicate-string and odds-first a symbol and its "
+        "copies in the answer have the same position",
+        choices=("counted", "coupled"),
+    )
     reading: str = parameter(
         "paper",
         "paper or program: whose rule counts in modular-arithmetic-simple, odds-first and "
@@ -94,7 +107,8 @@ class Chomsky(TextTask):
     summary = "What is the output of a string function on strings longer than any in training?"
     source = "Neural Networks and the Chomsky Hierarchy (Delétang et al., ICLR 2023)"
     variants: ClassVar[Mapping[str, str]] = {
-        name: f"{one.given.capitalize()} → {one.asked}." for name, one in FUNCTIONS.items()
+        name: f"{one.given.capitalize()} → {one.asked}."
+        for name, one in ((name, made()) for name, made in FUNCTIONS.items())
     }
     parameters_type = ChomskyParameters
     categories = ("text-generation",)
@@ -111,11 +125,24 @@ class Chomsky(TextTask):
     }
 
     def check_parameters(self) -> None:
-        if self.parameters.symbols and not self.function.takes_numbers:
+        chosen = self.parameters
+        if chosen.symbols and not self.function.takes_numbers:
             able = ", ".join(name for name, one in FUNCTIONS.items() if one.takes_numbers)
             raise ParameterError(
-                f"Parameter symbols={self.parameters.symbols}: strings of {self.variant} have the "
+                f"Parameter symbols={chosen.symbols}: strings of {self.variant} have the "
                 f"symbols of the paper. Other numbers of symbols are possible in {able}."
+            )
+        if chosen.modulus != MODULUS and not isinstance(self.function, Modular):
+            able = ", ".join(name for name, one in FUNCTIONS.items() if issubclass(one, Modular))
+            raise ParameterError(
+                f"Parameter modulus={chosen.modulus}: answers of {self.variant} are not modulo a "
+                f"number. The modulus is a parameter of {able}."
+            )
+        if chosen.positions == "coupled" and not self.function.copies:
+            able = ", ".join(name for name, one in FUNCTIONS.items() if one.copies)
+            raise ParameterError(
+                f"Parameter positions=coupled: answers of {self.variant} are not copies of "
+                f"symbols. Coupled positions are possible in {able}."
             )
         for name in ("train_lengths", "test_lengths"):
             if not self._lengths(asked := getattr(self.parameters, name)):
@@ -123,13 +150,23 @@ class Chomsky(TextTask):
                 raise ParameterError(f"Parameter {name}={max(asked)}: {least}.")
 
     def solve(self, question: str) -> list[str]:
-        return solver.solve(self.variant, question, self.function.program, self.parameters.symbols)
+        return self.solve_as(question, self.function.program)
+
+    def solve_as(self, question: str, program: bool) -> list[str]:
+        """The answer by the reference solver, in the reading of the paper or of its program.
+
+        Raises:
+            ValueError: the question is not a string of the variant.
+        """
+        chosen = self.parameters
+        return solver.solve(self.variant, question, program, chosen.symbols, chosen.modulus)
 
     @functools.cached_property
     def function(self) -> StringFunction:
         """The variant's function."""
         chosen = self.parameters
-        return FUNCTIONS[self.variant](chosen.reading == "program", chosen.symbols)
+        program = chosen.reading == "program"
+        return FUNCTIONS[self.variant](program, chosen.symbols, chosen.modulus)
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -210,8 +247,29 @@ class Chomsky(TextTask):
 
     @property
     def stream(self) -> dict[str, object]:
-        """The coordinates of the random streams. Both readings have the same strings."""
-        return {**super().stream, "parameters": {**self.parameters.changed(), "reading": "paper"}}
+        """The coordinates of the random streams. Readings and positions have the same strings."""
+        changed = {**self.parameters.changed(), "reading": "paper"}
+        changed.pop("positions", None)
+        return {**super().stream, "parameters": changed}
+
+    def position_ids(self, block: Block) -> NDArray[np.int64] | None:
+        """With `positions=coupled`, positions that count on from a number drawn for each row."""
+        if self.parameters.positions != "coupled":
+            return None
+        tokens = block["tokens"]
+        places = np.arange(tokens.shape[1])
+        return np.where(tokens == 0, 0, self._first_positions(block)[:, None] + places)
+
+    def answer_positions(self, block: Block) -> NDArray[np.int64] | None:
+        """The positions of the symbols that answers are copies of."""
+        lengths = np.count_nonzero(block["tokens"], axis=1)
+        sources = [self.function.answer(np.arange(one)[None])[0] for one in np.unique(lengths)]
+        return of_copies(self._first_positions(block), lengths, sources)
+
+    def _first_positions(self, block: Block) -> NDArray[np.int64]:
+        chosen, lengths = self.parameters, np.count_nonzero(block["tokens"], axis=1)
+        longest = max(*chosen.train_lengths, *chosen.test_lengths, int(lengths.max(initial=0)))
+        return first_positions(self.content(block), lengths, longest)
 
     def content(self, block: Block) -> NDArray[np.uint8]:
         """The symbols, numbered as in `SYMBOLS`, whatever the variant."""

@@ -26,13 +26,13 @@ def write_steps(task: Chomsky, question: str) -> Iterator[str]:
     """The steps of the variant."""
     answer = task.solve(question)  # a ValueError for a text that is not a string of the variant
     write, _ = _STEPS[task.variant]
-    return write(question.split(), answer, task.function.program)
+    return write(question.split(), answer, *task.function.rule)
 
 
 def replay_steps(task: Chomsky, question: str, steps: Sequence[str]) -> str:
     """The answer to which the steps of the variant lead, with `end` where the answer has it."""
     _, replay = _STEPS[task.variant]
     left = iter(steps)
-    found = replay(question.split(), left, task.function.program)
+    found = replay(question.split(), left, *task.function.rule)
     ended(left)
     return " ".join([*found, END] if task.answer.ignored else found)

@@ -2,7 +2,8 @@
 
 Here and in `worked_stack` and `worked_tape` the steps of a variant are two functions. The first
 writes them, for the symbols of a string and its answer by the reference solver. The second replays
-them, and gives the tokens of the answer. `program` says whose rule counts.
+them, and gives the tokens of the answer. `program` says whose rule counts. Functions with a modulus
+take it as their last argument.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from collections.abc import Callable, Iterator
 
 from synthbench.tasks.worked import Sentence, expect, following
 
-#: Writes steps from symbols, the answer and `program`.
-Write = Callable[[list[str], list[str], bool], Iterator[str]]
-#: The answer from symbols, the steps and `program`.
-Replay = Callable[[list[str], Iterator[str], bool], list[str]]
+#: Writes steps from symbols, the answer, `program` and perhaps the modulus.
+Write = Callable[..., Iterator[str]]
+#: The answer from symbols, the steps, `program` and perhaps the modulus.
+Replay = Callable[..., list[str]]
 
 _NOTHING = Sentence("So far the number of {} is 0.")
 _SO_FAR = Sentence("{}: {} so far.")
@@ -23,7 +24,7 @@ _EVEN, _ODD = Sentence("{} is even."), Sentence("{} is odd.")
 _START = Sentence("The walk begins at {}.")
 _MOVE = Sentence("{}: from {} to {}.")
 #: `1 + 2 = 3, which is 3 modulo 5.`
-CALCULATION = Sentence("{} {} {} = {}, which is {} modulo 5.")
+CALCULATION = Sentence("{} {} {} = {}, which is {} modulo {}.")
 _ONLY = Sentence("The only number is {}.")
 _CHANGES, _ONES = "changes", "1s"
 
@@ -75,29 +76,30 @@ def _replay_parity(x: list[str], steps: Iterator[str], program: bool) -> list[st
     return _replay_counted(_ONES, x, [symbol == "1" for symbol in x], steps)
 
 
-def _write_walk(x: list[str], answer: list[str], program: bool) -> Iterator[str]:
+def _write_walk(x: list[str], answer: list[str], program: bool, modulus: int) -> Iterator[str]:
     place = 0
     yield _START(place)
     for symbol in x:
-        before, place = place, (place + {"+": 1, "-": -1, "0": 0}[symbol]) % 5
+        before, place = place, (place + {"+": 1, "-": -1, "0": 0}[symbol]) % modulus
         yield _MOVE(symbol, before, place)
 
 
-def _replay_walk(x: list[str], steps: Iterator[str], program: bool) -> list[str]:
+def _replay_walk(x: list[str], steps: Iterator[str], program: bool, modulus: int) -> list[str]:
     step = following(steps)
     (place,) = _START.read(step)
     expect(step, (place, 0))
+    places = [str(number) for number in range(modulus)]
     for symbol in x:
         step = following(steps)
         move, before, after = _MOVE.read(step)
-        circle = {"+": "01234", "-": "43210", "0": before}[symbol]
+        circle = {"+": places, "-": places[::-1], "0": [before]}[symbol]
         true = circle[(circle.index(before) + 1) % len(circle)]
         expect(step, (move, symbol), (before, place), (after, true))
         place = after
     return [place]
 
 
-def _write_simple(x: list[str], answer: list[str], program: bool) -> Iterator[str]:
+def _write_simple(x: list[str], answer: list[str], program: bool, modulus: int) -> Iterator[str]:
     """From left to right; with `program` first all products, and then the rest."""
     if len(x) == 1:
         yield _ONLY(x[0])
@@ -106,8 +108,8 @@ def _write_simple(x: list[str], answer: list[str], program: bool) -> Iterator[st
         for sign, number in zip(x[1::2], x[2::2], strict=True):
             if sign in signs:
                 whole = _calculated(int(left[-1]), sign, int(number))
-                yield CALCULATION(left[-1], sign, number, whole, whole % 5)
-                left[-1] = str(whole % 5)
+                yield CALCULATION(left[-1], sign, number, whole, whole % modulus, modulus)
+                left[-1] = str(whole % modulus)
             else:
                 left += [sign, number]
         x = left
@@ -117,7 +119,7 @@ def _calculated(one: int, sign: str, other: int) -> int:
     return {"+": one + other, "-": one - other, "*": one * other}[sign]
 
 
-def _replay_simple(x: list[str], steps: Iterator[str], program: bool) -> list[str]:
+def _replay_simple(x: list[str], steps: Iterator[str], program: bool, modulus: int) -> list[str]:
     """Each step takes the place of the next operation: with `program` a product if any."""
     x = list(x)
     if len(x) == 1:
@@ -126,9 +128,10 @@ def _replay_simple(x: list[str], steps: Iterator[str], program: bool) -> list[st
     while len(x) > 1:
         step = following(steps)
         place = x.index("*") if program and "*" in x else 1
-        one, sign, other, whole, rest = CALCULATION.read(step)
+        one, sign, other, whole, rest, said = CALCULATION.read(step)
         expect(step, *zip((one, sign, other), x[place - 1 : place + 2], strict=True))
-        expect(step, (whole, _calculated(int(one), sign, int(other))), (rest, int(whole) % 5))
+        expect(step, (whole, _calculated(int(one), sign, int(other))), (rest, int(whole) % modulus))
+        expect(step, (said, modulus))
         x[place - 1 : place + 2] = [rest]
     return x
 

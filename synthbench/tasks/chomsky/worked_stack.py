@@ -18,14 +18,14 @@ _NONE = "Nothing is left on the stack."
 #: `place 3: 0`, several of them in one step.
 PLACE = Sentence("place {}: {}")
 
-_OPERATION = Sentence("({}) = {}, which is {} modulo 5.")
-_VALUE = Sentence("{} is {} modulo 5.")
-_BEFORE = Sentence("{} {} E = {}, so E = {}, which is {} modulo 5.")
-_BEHIND = Sentence("E {} {} = {}, so E = {}, which is {} modulo 5.")
+_OPERATION = Sentence("({}) = {}, which is {} modulo {}.")
+_VALUE = Sentence("{} is {} modulo {}.")
+_BEFORE = Sentence("{} {} E = {}, so E = {}, which is {} modulo {}.")
+_BEHIND = Sentence("E {} {} = {}, so E = {}, which is {} modulo {}.")
 _X = Sentence("E is {}, so x = {}.")
 _OPERATE = {"+": int.__add__, "-": int.__sub__, "*": int.__mul__}
 #: An operation whose operands are numbers, perhaps with a sign or brackets.
-_NUMBER = r"(-?[0-4]|\(-?[0-4]\))"
+_NUMBER = r"(-?[0-9]+|\(-?[0-9]+\))"
 _INNERMOST = re.compile(rf"\({_NUMBER}([-+*]){_NUMBER}\)")
 #: An operation of a number and a part with x, or the other way round.
 _NUMBER_FIRST = re.compile(rf"\({_NUMBER}([-+])(.*x.*)\)")
@@ -97,14 +97,14 @@ def replayed_places(places: list[tuple[int, str]], steps: Iterator[str]) -> list
 # Brackets and equations.
 
 
-def _write_brackets(x: list[str], answer: list[str], program: bool) -> Iterator[str]:
-    left, steps = _reduced("".join(x))
+def _write_brackets(x: list[str], answer: list[str], program: bool, modulus: int) -> Iterator[str]:
+    left, steps = _reduced("".join(x), modulus)
     yield from steps
     if not (steps and left.isdecimal()):
-        yield _VALUE(left, answer[0])
+        yield _VALUE(left, answer[0], modulus)
 
 
-def _reduced(x: str) -> tuple[str, list[str]]:
+def _reduced(x: str, modulus: int) -> tuple[str, list[str]]:
     """The rest after all operations on numbers, and the steps of doing them.
 
     An automaton with a stack: a bracket that closes takes its operation from the stack.
@@ -120,8 +120,8 @@ def _reduced(x: str) -> tuple[str, list[str]]:
         if found := _INNERMOST.fullmatch(part):
             one, sign, other = found.groups()
             whole = _OPERATE[sign](_number(one), _number(other))
-            steps.append(_OPERATION(part[1:-1], whole, whole % 5))
-            stack[opening:] = [str(whole % 5)]
+            steps.append(_OPERATION(part[1:-1], whole, whole % modulus, modulus))
+            stack[opening:] = [str(whole % modulus)]
         else:  # a number in brackets, or a part with x: one symbol of a larger part
             stack[opening:] = [part]
     return "".join(stack), steps
@@ -131,33 +131,33 @@ def _number(text: str) -> int:
     return int(text.strip("()"))
 
 
-def _replay_brackets(x: list[str], steps: Iterator[str], program: bool) -> list[str]:
-    left, step = _rewritten("".join(x), steps)
+def _replay_brackets(x: list[str], steps: Iterator[str], program: bool, modulus: int) -> list[str]:
+    left, step = _rewritten("".join(x), steps, modulus)
     if left.isdecimal() and len(x) > 1:
         if step is not None:
             raise ValueError(f"the step {step!r} comes after the answer is known")
         return [left]
     step = step or following(steps)
-    said, value = _VALUE.read(step)
-    expect(step, (said, left), (value, _number(left) % 5))
+    said, value, named = _VALUE.read(step)
+    expect(step, (said, left), (value, _number(left) % modulus), (named, modulus))
     return [value]
 
 
-def _rewritten(x: str, steps: Iterator[str]) -> tuple[str, str | None]:
+def _rewritten(x: str, steps: Iterator[str], modulus: int) -> tuple[str, str | None]:
     """The rest after each step has replaced an operation by its value, and the step behind."""
     left = Rewriting(x)
     for step in steps:
         if not step.startswith("("):
             return left.text, step
         try:
-            part, whole, value = _OPERATION.read(step)
+            part, whole, value, named = _OPERATION.read(step)
         except ValueError:  # `(-3) is 2 modulo 5.`
             return left.text, step
         if (found := _INNERMOST.fullmatch(f"({part})")) is None:
             raise ValueError(f"the step {step!r} has no operation on two numbers")
         one, sign, other = found.groups()
         true = _operated(_number(one), sign, _number(other))
-        expect(step, (whole, true), (value, true % 5))
+        expect(step, (whole, true), (value, true % modulus), (named, modulus))
         left.replace(f"({part})", value)
     return left.text, None
 
@@ -169,56 +169,59 @@ def _operated(one: int, sign: str, other: int) -> int:
     return one + other if sign == "+" else one + -other
 
 
-def _write_equation(x: list[str], answer: list[str], program: bool) -> Iterator[str]:
+def _write_equation(x: list[str], answer: list[str], program: bool, modulus: int) -> Iterator[str]:
     """Operations on numbers are done. Then the surroundings of x go, from the outside."""
     left, _, value = "".join(x).partition("=")
-    left, steps = _reduced(left)
+    left, steps = _reduced(left, modulus)
     yield from steps
     result = int(value)
     while not re.fullmatch(r"\(?-?x\)?", left):
-        left, result, step = _unwrapped(left, result)
+        left, result, step = _unwrapped(left, result, modulus)
         yield step
     yield _X(left, answer[0])
 
 
-def _unwrapped(left: str, result: int) -> tuple[str, int, str]:
+def _unwrapped(left: str, result: int, modulus: int) -> tuple[str, int, str]:
     """The operand with x of the outermost operation, its value, and the step that says so."""
     if found := _NUMBER_FIRST.fullmatch(left):
         number, sign, inner = found.groups()
         whole = result - _number(number) if sign == "+" else _number(number) - result
-        return inner, whole % 5, _BEFORE(number, sign, result, whole, whole % 5)
+        rest = whole % modulus
+        return inner, rest, _BEFORE(number, sign, result, whole, rest, modulus)
     found = _NUMBER_LAST.fullmatch(left)
     if found is None:
         raise ValueError(f"{left!r} is not a side of an equation")
     inner, sign, number = found.groups()
     whole = result - _number(number) if sign == "+" else result + _number(number)
-    return inner, whole % 5, _BEHIND(sign, number, result, whole, whole % 5)
+    rest = whole % modulus
+    return inner, rest, _BEHIND(sign, number, result, whole, rest, modulus)
 
 
-def _replay_equation(x: list[str], steps: Iterator[str], program: bool) -> list[str]:
+def _replay_equation(x: list[str], steps: Iterator[str], program: bool, modulus: int) -> list[str]:
     """Each step after the operations takes one number away, and names the rest for E."""
     text, _, result = "".join(x).partition("=")
-    left, step = _rewritten(text, steps)
+    left, step = _rewritten(text, steps, modulus)
     while step is not None and not step.startswith("E is "):
         if step.startswith("E "):
-            sign, number, said, whole, value = _BEHIND.read(step)
+            sign, number, said, whole, value, named = _BEHIND.read(step)
             start, end = "(", f"{sign}{number})"
             again = _operated(int(whole), sign, _number(number))
         else:
-            number, sign, said, whole, value = _BEFORE.read(step)
+            number, sign, said, whole, value, named = _BEFORE.read(step)
             start, end = f"({number}{sign}", ")"
             again = _operated(_number(number), sign, int(whole))
         if not (left.startswith(start) and left.endswith(end)):
             raise ValueError(f"the step {step!r} is not about {left[:80]!r}")
         left = left[len(start) : len(left) - len(end)]
-        expect(step, (said, result), (again, result), (value, int(whole) % 5))
+        expect(step, (said, result), (again, result), (value, int(whole) % modulus))
+        expect(step, (named, modulus))
         result, step = value, next(steps, None)
     if step is None or left.strip("()") not in ("x", "-x"):
         raise ValueError(f"the steps end before x is known: {left[:80]!r} is left")
     said, found = _X.read(step)
     true = -int(found) if "-" in left else int(found)
-    expect(step, (said, left), ((true - int(result)) % 5, 0))
-    expect(step, (found, int(found) % 5))
+    expect(step, (said, left), ((true - int(result)) % modulus, 0))
+    expect(step, (found, int(found) % modulus))
     return [found]
 
 

@@ -24,9 +24,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from synthbench.errors import ParameterError
 from synthbench.seeding import Draws, hash_rows
 from synthbench.tasks.base import Block, Parameters, Split, parameter
 from synthbench.tasks.column import Column
+from synthbench.tasks.coupling import first_positions
 from synthbench.tasks.features import sequence, value
 from synthbench.tasks.lists.columns import FUNCTIONS, without
 from synthbench.tasks.lists.solver import BEHIND, DELETE, END, UNION, list_function
@@ -42,6 +44,12 @@ class ListParameters(Parameters):
     symbols: int = parameter(99, "different symbols", least=4, most=128)
     length: int = parameter(
         64, "tokens of a row of train (test: two and four times as many)", least=16, most=LONGEST
+    )
+
+    positions: str = parameter(
+        "counted",
+        "counted, or coupled: in identity a symbol and its copy have the same position",
+        choices=("counted", "coupled"),
     )
 
     @property
@@ -73,6 +81,34 @@ class Lists(LongerRows):
         "medium": {},
         "hard": {"symbols": 128, "length": 256},
     }
+
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        if self.parameters.positions == "coupled" and self.variant != "identity":
+            raise ParameterError(
+                f"Parameter positions=coupled: possible in identity, not in {self.variant}."
+            )
+
+    @property
+    def stream(self) -> dict[str, object]:
+        """The coordinates of the random streams. All positions have the same rows."""
+        changed = self.parameters.changed()
+        changed.pop("positions", None)
+        return {**super().stream, "parameters": changed}
+
+    def position_ids(self, block: Block) -> NDArray[np.int64] | None:
+        """With `positions=coupled`, positions that count on from a number drawn for each row."""
+        if self.parameters.positions != "coupled":
+            return None
+        tokens = block["tokens"]
+        lengths = np.count_nonzero(tokens, axis=1)
+        longest = max(*self.parameters.test_lengths, int(lengths.max(initial=0)))
+        first = first_positions(self.content(block), lengths, longest)
+        return np.where(tokens == 0, 0, first[:, None] + np.arange(tokens.shape[1]))
+
+    def answer_positions(self, block: Block) -> NDArray[np.int64] | None:
+        """Those of the list."""
+        return self.position_ids(block)
 
     def solve(self, question: str) -> list[str]:
         return list_function(self.variant, question, self._symbols)

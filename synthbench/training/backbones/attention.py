@@ -59,6 +59,7 @@ class SelfAttention(nn.Module):
         position: str = "none",
         bias: bool = True,
         weight_dropout: float = 0.0,
+        any_positions: bool = False,
     ) -> None:
         super().__init__()
         check_heads(d_model, num_heads)
@@ -70,7 +71,7 @@ class SelfAttention(nn.Module):
                 "num_heads must be even."
             )
         self.num_heads, self.causal, self.position = num_heads, causal, position
-        self.weight_dropout = weight_dropout
+        self.weight_dropout, self.any_positions = weight_dropout, any_positions
         self.project = nn.Linear(d_model, 3 * d_model, bias=bias)
         self.output = nn.Linear(d_model, d_model, bias=bias)
         self.relative: Relative | None = None
@@ -89,22 +90,24 @@ class SelfAttention(nn.Module):
         Args:
             states: `(rows, width, d_model)`.
             lengths: tokens of each row, int64 `(rows,)`; None: all rows are full.
-            positions: the task's own positions for `rotary`, int64 `(rows, width)`. Default: the
-                places.
+            positions: positions for `rotary`, and with `any_positions` for `alibi` and
+                `relative`, int64 `(rows, width)`. Default: the places.
         """
         rows, width, _ = states.shape
         projected = self.project(states).view(rows, width, 3, self.num_heads, -1)
         queries, keys, values = projected.permute(2, 0, 3, 1, 4)
         bias = None
+        places = torch.arange(width, device=states.device)[None]
+        given = positions if self.any_positions else None
         if self.position == "rotary":
             if positions is None:
-                positions = torch.arange(width, device=states.device)[None]
+                positions = places
             angles = rotary_angles(positions, queries.shape[-1])[:, None]
             queries, keys = rotate(queries, angles), rotate(keys, angles)
         elif self.position == "alibi":
-            bias = alibi(width, self.num_heads, states.device)[None].to(queries.dtype)
+            bias = alibi(places if given is None else given, self.num_heads).to(queries.dtype)
         elif self.relative is not None:
-            bias = self.relative(queries, states) / math.sqrt(queries.shape[-1])
+            bias = self.relative(queries, states, given) / math.sqrt(queries.shape[-1])
             queries = queries + self.query_bias
         seen = self._seen(width, lengths, states.device)
         if bias is not None:
@@ -150,9 +153,13 @@ def rotate(vectors: Tensor, angles: Tensor) -> Tensor:
     return torch.stack(turned, dim=-1).flatten(-2)
 
 
-def alibi(width: int, num_heads: int, device: torch.device) -> Tensor:
-    """The bias -m |i - j| with slopes m = 2^(-8h/H) for h = 1 .. H, `(heads, width, width)`."""
-    places = torch.arange(width, device=device)
-    distance = (places[:, None] - places).abs()
-    heads = torch.arange(1, num_heads + 1, device=device)
+def alibi(positions: Tensor, num_heads: int) -> Tensor:
+    """The bias -m |i - j| with slopes m = 2^(-8h/H) for h = 1 .. H, `(rows, heads, width, width)`.
+
+    Args:
+        positions: int64 `(rows, width)`.
+        num_heads: the number of heads, H.
+    """
+    distance = (positions[:, None, :, None] - positions[:, None, None]).abs()
+    heads = torch.arange(1, num_heads + 1, device=positions.device)
     return -(2.0 ** (-8 * heads / num_heads))[:, None, None] * distance

@@ -23,6 +23,7 @@ from synthbench.training.backbones.embedding import Embedding, OneHot
 from synthbench.training.backbones.states import States
 from synthbench.training.layers.dropout import Dropout
 from synthbench.training.layers.mlp import MLP
+from synthbench.training.layers.positions import RandomPositions
 from synthbench.training.options import check_names, check_sizes
 
 if TYPE_CHECKING:
@@ -145,7 +146,9 @@ class Mixers(nn.Module):
         norm: `layer` or `rms`.
         dropout: chance that a unit of an embedding or of a part's output is dropped.
         position: the addition to the embeddings: `none`, `learned` or `sinusoidal`.
-        max_length: number of positions that learned positions are made for.
+        max_length: number of positions that learned positions are made for, and that random
+            positions are drawn from.
+        random_positions: whether the positions of each row are drawn. See `RandomPositions`.
         count_down: whether positions count down to 1 at a row's last token. See `Embedding`.
         embedding_std: standard deviation of the initial embeddings. See `Embedding`.
         scaled_embedding: whether embeddings of tokens are multiplied by √d_model.
@@ -180,6 +183,7 @@ class Mixers(nn.Module):
         dropout: float = 0.0,
         position: str = "none",
         max_length: int = 512,
+        random_positions: bool = False,
         count_down: bool = False,
         embedding_std: float = 1.0,
         scaled_embedding: bool = False,
@@ -230,6 +234,13 @@ class Mixers(nn.Module):
             )
             for layer in range(num_layers)
         )
+        unread = position == "none" and "positions" not in self.blocks[0].reads  # type: ignore[operator]
+        if random_positions and (one_hot or count_down or unread):
+            raise ParameterError(
+                "random_positions: allowed for models that have positions, without one_hot and "
+                "count_down."
+            )
+        self.drawn = RandomPositions(max_length) if random_positions else None
         self.norm = NORMS[norm](d_model) if order in ("pre", "sandwich") else nn.Identity()
 
     def forward(
@@ -248,11 +259,17 @@ class Mixers(nn.Module):
             positions: the task's own positions, int64 `(rows, width)`. Models that only know the
                 order of tokens ignore them.
         """
-        if not self.task_positions:
-            positions = None
+        positions = self.positions(inputs, lengths, positions)
         states = self.embedding(inputs, lengths, positions)
         for block in self.blocks:
             states = block(states, inputs=inputs, lengths=lengths, positions=positions)
             if record is not None:
                 record.add("hidden", states)
         return States(self.norm(states))
+
+    def positions(self, inputs: Tensor, lengths: Tensor, positions: Tensor | None) -> Tensor | None:
+        """The positions that are read: random, the task's own, or None if tokens are counted."""
+        if self.drawn is not None:
+            drawn: Tensor = self.drawn(lengths, inputs.shape[1])
+            return drawn
+        return positions if self.task_positions else None

@@ -24,7 +24,7 @@ from synthbench.training.layers.layer import (
     xavier_layer,
 )
 from synthbench.training.layers.normalisation import Nearest
-from synthbench.training.layers.positions import sinusoidal
+from synthbench.training.layers.positions import RandomPositions, sinusoidal
 from synthbench.training.layers.reader import Reader
 from synthbench.training.models.output import Record
 from synthbench.training.options import check_chances, check_names, check_sizes
@@ -58,7 +58,9 @@ class Encoder(nn.Module):
         sinkhorn: see `Attention`.
         position: `none`, `sinusoidal` or `learned` (added to the embeddings), `relative` or
             `gated` (part of the scores).
-        max_length: columns that learned positions are made for.
+        max_length: columns that learned positions are made for, and that random positions are
+            drawn from.
+        random_positions: whether the positions of each row are drawn. See `RandomPositions`.
         copy_gate: whether each column may keep its state.
         attention_bias: whether the attention's projections have biases.
         gate_drop: chance that a column keeps its state in training. See `Layer`.
@@ -97,6 +99,7 @@ class Encoder(nn.Module):
         sinkhorn: int = 1,
         position: str = "none",
         max_length: int = 64,
+        random_positions: bool = False,
         copy_gate: bool = False,
         attention_bias: bool = True,
         gate_drop: float = 0.0,
@@ -120,6 +123,10 @@ class Encoder(nn.Module):
             init=(init, ("xavier", "default", "normal")),
             embedding_init=(embedding_init, tuple(EMBEDDINGS)),
         )
+        if random_positions and position == "none":
+            raise ParameterError(
+                "random_positions needs positions: allowed with every position but none."
+            )
         self.num_layers, self.test_layers = num_layers, test_layers
         self.position, self.readout, self.begin_end = position, readout, begin_end
         self.vocabulary = vocabulary
@@ -151,6 +158,7 @@ class Encoder(nn.Module):
         self.d_model, self._init, self._embedding_init = d_model, init, embedding_init
         self._column_only = False
         self.reader = Reader(d_model, num_heads) if readout == "attention" else None
+        self.drawn = RandomPositions(max_length) if random_positions else None
 
     def initialise(self, head: nn.Module) -> None:
         """Draw the initial parameters, with `normal` the head's, too.
@@ -185,19 +193,22 @@ class Encoder(nn.Module):
             inputs: int64 `(rows, width)`, padded with 0.
             lengths: tokens of each row, int64 `(rows,)`.
             record: gets what is recorded.
-            positions: not read. Columns are counted, with begin and end.
+            positions: not read. Columns are counted, with begin and end, or have random positions.
         """
         width = inputs.shape[1]
         if self.begin_end:
             inputs, lengths = self._with_begin_end(inputs, lengths)
-        states = self._embed(inputs)
+        positions = self.drawn(lengths, inputs.shape[1]) if self.drawn is not None else None
+        states = self._embed(inputs, positions)
         mask = torch.arange(inputs.shape[1], device=inputs.device) < lengths[:, None]
         column = torch.zeros_like(lengths) if self.readout == "first" else lengths - 1
         ponder = None
         if self.halting is None:
-            last = self._steps(states, mask, column if self._column_only else None, record)[-1]
+            last = self._steps(
+                states, mask, column if self._column_only else None, positions, record
+            )[-1]
         else:
-            halted = self.halting(states, self._steps(states, mask, None, record))
+            halted = self.halting(states, self._steps(states, mask, None, positions, record))
             last, ponder = halted.output, _mean(halted.remainder, mask)
             if record is not None:
                 record.add("halting", halted.steps * mask)
@@ -217,11 +228,13 @@ class Encoder(nn.Module):
         padded = torch.cat([begin, inputs, torch.zeros_like(end)], dim=1)
         return padded.scatter(1, lengths[:, None] + 1, end), lengths + 2
 
-    def _embed(self, inputs: Tensor) -> Tensor:
+    def _embed(self, inputs: Tensor, positions: Tensor | None) -> Tensor:
         """The columns before the first layer, `(rows, length, d_model)`."""
         states: Tensor = self.embedding(inputs)
         length, d_model = states.shape[1:]
-        columns = torch.arange(length, device=inputs.device)
+        columns = torch.arange(length, device=inputs.device)[None]
+        if positions is not None:
+            columns = positions
         if self.places is not None:
             if length > self.places.num_embeddings:
                 raise ParameterError(
@@ -230,12 +243,18 @@ class Encoder(nn.Module):
                 )
             states = states + self.places(columns)
         if self.position == "sinusoidal":
-            states = states + sinusoidal(columns, d_model).to(states.dtype)
+            waves = sinusoidal(columns.flatten(), d_model).view(*columns.shape, -1)
+            states = states + waves.to(states.dtype)
         dropped: Tensor = self.input_dropout(states)
         return dropped
 
     def _steps(
-        self, states: Tensor, mask: Tensor, column: Tensor | None, record: Record | None
+        self,
+        states: Tensor,
+        mask: Tensor,
+        column: Tensor | None,
+        positions: Tensor | None,
+        record: Record | None,
     ) -> list[Tensor]:
         """The states after each layer. With `column`, after the last layer only that column's."""
         nearest = None
@@ -245,7 +264,9 @@ class Encoder(nn.Module):
         num_layers = self.num_layers if self.training else self.test_layers
         for step in range(num_layers):
             wanted = column if step == num_layers - 1 and record is None else None
-            states = self.layer(states, mask, column=wanted, nearest=nearest, record=record)
+            states = self.layer(
+                states, mask, column=wanted, nearest=nearest, positions=positions, record=record
+            )
             if record is not None:
                 record.add("hidden", states)
             steps.append(states)

@@ -38,7 +38,9 @@ class LoopedTransformer(Transformer):
         test_rounds: number of rounds in evaluation. Default: `rounds`.
         causal: whether a place sees only itself and places before it.
         position: see `Transformer`.
-        max_length: number of positions that learned positions are made for.
+        max_length: number of positions that learned positions are made for, and that random
+            positions are drawn from.
+        random_positions: see `Transformer`.
         order: `pre`, `post` or `sandwich`. See `block`.
         norm: `layer` or `rms`.
         mlp: size of each MLP's hidden layer. Default: 4 · d_model.
@@ -70,6 +72,7 @@ class LoopedTransformer(Transformer):
         causal: bool = False,
         position: str = "learned",
         max_length: int = 512,
+        random_positions: bool = False,
         order: str = "post",
         norm: str = "rms",
         mlp: int | None = None,
@@ -86,6 +89,7 @@ class LoopedTransformer(Transformer):
             causal=causal,
             position=position,
             max_length=max_length,
+            random_positions=random_positions,
             order=order,
             norm=norm,
             mlp=mlp,
@@ -111,6 +115,7 @@ class LoopedTransformer(Transformer):
             record: gets what is recorded.
             positions: the task's own positions, int64 `(rows, width)`.
         """
+        positions = self.positions(inputs, lengths, positions)
         embedded = self.embedding(inputs, lengths, positions)
         states, after = torch.zeros_like(embedded), []
         for _ in range(self.rounds if self.training else self.test_rounds):

@@ -42,7 +42,10 @@ class Transformer(Mixers):
         position: `none`; `learned` or `sinusoidal`, added to the embeddings; `rotary`, `alibi` or
             `relative` (Transformer-XL), in the attention. A task's own positions are read by
             `learned`, `sinusoidal` and `rotary`. The others know only the order of tokens.
-        max_length: number of positions that learned positions are made for.
+        max_length: number of positions that learned positions are made for, and that random
+            positions are drawn from.
+        random_positions: whether the positions of each row are drawn, instead of the task's own.
+            See `RandomPositions`. Not with `position="none"`.
         count_down: whether added positions count down to 1 at a row's last token, as in the
             Chomsky hierarchy's program. Not with `causal`: it shows how many tokens follow.
         order: `pre`, `post` or `sandwich`. See `block`.
@@ -79,6 +82,7 @@ class Transformer(Mixers):
         causal: bool = True,
         position: str = "rotary",
         max_length: int = 512,
+        random_positions: bool = False,
         count_down: bool = False,
         order: str = "pre",
         norm: str = "layer",
@@ -97,6 +101,10 @@ class Transformer(Mixers):
                 "count_down with causal attention would show how many tokens follow: set "
                 "causal=false or count_down=false."
             )
+        if random_positions and position == "none":
+            raise ParameterError(
+                "random_positions needs positions: allowed with every position but none."
+            )
         is_added = position in ADDED_POSITIONS
         attention = functools.partial(
             SelfAttention,
@@ -105,6 +113,7 @@ class Transformer(Mixers):
             position="none" if is_added else position,
             bias=attention_bias,
             weight_dropout=weight_dropout,
+            any_positions=random_positions,
         )
         super().__init__(
             vocabulary,
@@ -118,6 +127,7 @@ class Transformer(Mixers):
             dropout=dropout,
             position=position if is_added else "none",
             max_length=max_length,
+            random_positions=random_positions,
             count_down=count_down,
             embedding_std=embedding_std,
             scaled_embedding=scaled_embedding,

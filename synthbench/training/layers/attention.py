@@ -144,6 +144,7 @@ class Attention(nn.Module):
         *,
         column: Tensor | None = None,
         nearest: weigh.Nearest | None = None,
+        positions: Tensor | None = None,
         record: Record | None = None,
     ) -> Tensor:
         """Attend from every column, or from one column of each row, to all real columns.
@@ -153,6 +154,7 @@ class Attention(nn.Module):
             mask: which columns are real, bool `(rows, length)`; None means all.
             column: the only column of each row to compute, int64 `(rows,)`; None means all.
             nearest: `Nearest.of(length)`, so that geometric attention need not compute it.
+            positions: the positions of columns, int64 `(rows, length)`; None: they are counted.
             record: gets `scores`, `query`, `key` and `value` of all columns, `attention` and `z` of
                 the computed ones, and from hybrid attention `hybrid`.
 
@@ -162,7 +164,7 @@ class Attention(nn.Module):
         querying = None
         if column is not None and record is None and self._needs_one_query:
             querying, column = states_at(states, column), None
-        scores = self.scores(states, querying)
+        scores = self.scores(states, querying, positions)
         # Weights need float32, even if autocast computes products in bfloat16.
         scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
         weights = self.weights(scores, mask, column, nearest)
@@ -192,19 +194,22 @@ class Attention(nn.Module):
             return self.spread == "query"
         return self.normalisation in ("softmax", "none")
 
-    def scores(self, states: Tensor, querying: Tensor | None = None) -> Tensor:
+    def scores(
+        self, states: Tensor, querying: Tensor | None = None, positions: Tensor | None = None
+    ) -> Tensor:
         """The scores before the temperature, `(rows, heads, queries, length)`.
 
         Args:
             states: the source of the keys, `(rows, length, d_model)`.
             querying: the source of the queries, `(rows, queries, d_model)`. Default: `states`.
+            positions: the positions of columns, int64 `(rows, length)`; None: they are counted.
         """
         plain = self._heads(self.query(states if querying is None else querying))
         queries = plain if self.query_bias is None else plain + self.query_bias
         keys = self.key_dropout(self._heads(self.key(states)))
         scores: Tensor = queries @ keys.transpose(-2, -1)
         if self.positions is not None:
-            scores = scores + self.positions(plain, states)
+            scores = scores + self.positions(plain, states, positions)
         if self.alpha is not None:
             scores = self.alpha * scores
         if self.is_geometric:

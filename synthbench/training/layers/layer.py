@@ -73,13 +73,16 @@ class Layer(nn.Module):
         *,
         column: Tensor | None = None,
         nearest: Nearest | None = None,
+        positions: Tensor | None = None,
         record: Record | None = None,
     ) -> Tensor:
         """The next states, `(rows, length, d_model)`. With `column`, `(rows, 1, d_model)`.
 
         Arguments are those of `Attention.forward`; `record` also gets `attended` and `gate`.
         """
-        attended = self.attention(states, mask, column=column, nearest=nearest, record=record)
+        attended = self.attention(
+            states, mask, column=column, nearest=nearest, positions=positions, record=record
+        )
         if column is not None:
             states = states_at(states, column)
         attended = self.attention_norm(self.dropout(attended) + states)  # eq. 1

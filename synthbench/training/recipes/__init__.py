@@ -22,6 +22,7 @@ from synthbench.training.recipes import (
     layers,
     ndr,
     ndr_ablations,
+    short,
     zoology,
 )
 from synthbench.training.recipes.base import Recipe, Study
@@ -33,6 +34,7 @@ _SHARE, _LEAST = 100, 20
 _OF_SEQUENCES = (
     grokking.CPU,
     illusion.MAIN,
+    illusion.LAYERS,
     zoology.CPU,
     chomsky.CPU,
     *addition.STUDIES,
@@ -65,12 +67,13 @@ STUDIES: tuple[Study, ...] = (
     *grokking.STUDIES,
     *illusion.STUDIES,
     *zoology.STUDIES,
+    *short.STUDIES,
     *chomsky.STUDIES,
     *addition.STUDIES,
     *addition.PAPER,
     *grids.STUDIES,
     *grids.PAPER,
-    *map(_quick, (*cpu.STUDIES, dnas.CLUSTERS, *_OF_SEQUENCES)),
+    *map(_quick, (*cpu.STUDIES, dnas.CLUSTERS, *_OF_SEQUENCES, *short.STUDIES)),
 )
 
 

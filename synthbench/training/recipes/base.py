@@ -252,6 +252,7 @@ class Study:
             last also counts if it has learned the training rows and the best has not.
         eval_splits: the splits that are measured during training.
         eureka: the accuracy that marks a Eureka-moment; 0 if there is no such moment.
+        least: the share of whole rows that the report of least layers asks for; 0: without it.
         departures: differences from the paper besides parameters, rows and sizes, in words such
             as `X (paper: Y)`.
     """
@@ -271,6 +272,7 @@ class Study:
     select: str | None = None
     eval_splits: tuple[str, ...] = ()
     eureka: float = 0.0
+    least: float = 0.0
     departures: tuple[str, ...] = ()
 
     def tasks(self, variants: Sequence[str] = ()) -> tuple[Task, ...]:

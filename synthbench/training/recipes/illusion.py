@@ -196,4 +196,39 @@ SHORT = dataclasses.replace(
     ),
 )
 
-STUDIES = (PAPER, NO_POSITIONS, MAIN, EIGENVALUES, LONGER, A5, SHORT)
+
+def _depths(model: str, *depths: int, **options: Any) -> tuple[Recipe, ...]:
+    """A model, 64 wide, with each of these numbers of layers."""
+    name = model.removeprefix("causal-")
+    return tuple(
+        dataclasses.replace(
+            _small(f"{name}-{depth}", model, 3_000, 2e-3, d_model=64, num_layers=depth, **options),
+            start=True,
+        )
+        for depth in depths
+    )
+
+
+#: Figure 3's question at sizes for two cores: each model learns all lengths at once.
+LAYERS = dataclasses.replace(
+    MAIN,
+    name="layers",
+    title="Whole rows by number of layers",
+    variants=("A5", "S5"),
+    parameters={"train_lengths": tuple(range(1, 26))},
+    rows={"iid": 1_100, "validation": 200, "test": 300},
+    stream=True,
+    least=0.9,
+    measures=tuple(
+        Measure(f"length {length}", "iid", "exact_match", where=("length", length))
+        for length in range(5, 26, 5)
+    ),
+    recipes=(
+        *_depths("lstm", 1, 2, d_embedding=64, dropout=0.0),
+        *_depths("causal-transformer", 1, 2, 3, 4, position="rotary"),
+        *_depths("diagonal-signed", 1, 2, 3, 4),
+    ),
+    departures=("one model for all lengths (paper: one for each)", _LONGER_ROWS),
+)
+
+STUDIES = (PAPER, NO_POSITIONS, MAIN, EIGENVALUES, LONGER, A5, SHORT, LAYERS)

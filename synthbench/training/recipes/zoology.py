@@ -156,6 +156,25 @@ CPU = _cpu("main", 64, 32, 4, rates=(1e-2, 1e-3, 4.6e-3, 1e-2, 1e-2))
 MORE = _cpu("64-8", 128, 64, 8, rates=(4.6e-3, 1e-2, 1e-2, 1e-2, 1e-2))
 MOST = _cpu("64-16", 128, 64, 16, rates=(4.6e-3, 4.6e-3, 1e-2, 2.2e-3, 4.6e-3))
 
+
+def _harder(name: str, title: str, **parameters: Any) -> Study:
+    """The smallest study with a parameter that the paper lacks, for the models that learn it."""
+    return dataclasses.replace(
+        CPU,
+        name=name,
+        title=f"{CPU.title}: {title}",
+        parameters={**CPU.parameters, **parameters},
+        unpublished=(*CPU.unpublished, *parameters),
+        recipes=tuple(CPU.recipe(model) for model in ("attention", "deltanet")),
+    )
+
+
+HARDER = (
+    _harder("noise", "half of the pairs are noise", noise=0.5),
+    _harder("rewrites", "half of the keys are given a new value", rewrites=0.5),
+    _harder("hops", "two-step look-up", hops=2),
+)
+
 STUDIES = (
     PAPER,
     _paper("128-8", 128, 8),
@@ -164,6 +183,7 @@ STUDIES = (
     CPU,
     MORE,
     MOST,
+    *HARDER,
     *(
         _with_rates(study, name, _RATES, seeds=1)
         for study, name in ((CPU, "rates"), (MORE, "rates-64-8"), (MOST, "rates-64-16"))
