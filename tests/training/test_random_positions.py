@@ -69,7 +69,7 @@ def test_a_row_alone_is_the_row_among_others(backbone, position):
 
 def test_what_has_no_positions_is_refused():
     for backbone in (Transformer, Encoder):
-        with pytest.raises(ParameterError, match="random_positions needs positions"):
+        with pytest.raises(ParameterError, match="random_positions needs a position"):
             backbone(**SIZES, position="none", random_positions=True)
     with pytest.raises(ParameterError, match="allowed for models that have positions"):
         Mixers(9, GRU, random_positions=True)

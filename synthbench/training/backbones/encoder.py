@@ -125,7 +125,8 @@ class Encoder(nn.Module):
         )
         if random_positions and position == "none":
             raise ParameterError(
-                "random_positions needs positions: allowed with every position but none."
+                "random_positions needs a position: allowed are learned, sinusoidal, "
+                "relative and gated."
             )
         self.num_layers, self.test_layers = num_layers, test_layers
         self.position, self.readout, self.begin_end = position, readout, begin_end

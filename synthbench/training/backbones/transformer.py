@@ -103,7 +103,8 @@ class Transformer(Mixers):
             )
         if random_positions and position == "none":
             raise ParameterError(
-                "random_positions needs positions: allowed with every position but none."
+                "random_positions needs a position: allowed are learned, sinusoidal, "
+                "rotary, alibi and relative."
             )
         is_added = position in ADDED_POSITIONS
         attention = functools.partial(
