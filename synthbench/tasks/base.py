@@ -145,6 +145,16 @@ class TextTask(Task):
         """The labels of a block as numbers, as `Column.ids` gives them."""
         return self.answer.ids(self.render(block)[LABEL])
 
+    #: Parameters that change no row, so that they do not name the random streams.
+    unstreamed: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def stream(self) -> dict[str, object]:
+        """The coordinates of the random streams, without `unstreamed` parameters."""
+        changed = self.parameters.changed()
+        chosen = {name: changed[name] for name in changed if name not in self.unstreamed}
+        return {**super().stream, "parameters": chosen}
+
     def position_ids(self, block: Block) -> NDArray[np.integer[Any]] | None:
         """Positions for the tokens of `input_ids`, `(rows, width)`; None: 0, 1, 2 and so on."""
         return None

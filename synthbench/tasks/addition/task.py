@@ -45,6 +45,7 @@ from synthbench.tasks.addition.ids import (
     small_numbers,
     written,
 )
+from synthbench.tasks.addition.positions import question_positions
 from synthbench.tasks.addition.written import WrittenNumber, WrittenRow
 from synthbench.tasks.arrow import numpy_array
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split, TextTask, parameter
@@ -126,6 +127,7 @@ class Addition(TextTask):
     )
     scored_columns = ("label",)
     forms = ("causal-lm", "masked-lm")
+    unstreamed = ("positions",)
     tokens = (*"0123456789", "+", "*", "=")
     ordinary_tokens = 15  # sums of numbers with six digits have fewer
     block_rows = 1_024  # of many buckets with few rows each
@@ -244,31 +246,16 @@ class Addition(TextTask):
     def _pads_numbers(self) -> bool:
         return self.parameters.zero_padding and self.variant == "addition"
 
-    @property
-    def stream(self) -> dict[str, object]:
-        """The coordinates of the random streams. All positions have the same rows."""
-        changed = self.parameters.changed()
-        changed.pop("positions", None)
-        return {**super().stream, "parameters": changed}
-
     def position_ids(self, block: Block) -> Digits | None:
-        """Positions that digits of one weight have in common, in a, in b and in the answer.
+        """Positions that begin at a number that is drawn for each row. See `question_positions`.
 
-        Coupled (Cho et al.): with s, which is drawn for each row, the signs are at s and a digit of
-        weight 10^w at s + 1 + w. The answer's digits follow behind the separator, which is at s as
-        well. s is from 1 to what leaves room for the longest answer of all splits. Abacus
-        (McLeish et al., NeurIPS 2024): a digit is at s + w, the signs are at 0. Only in reversed
+        It is from 1 to what leaves room for the longest answer of all splits. Only in reversed
         order: in the usual order, positions would show how many digits the answer has.
         """
         if self.parameters.order != "reversed":
             return None
-        tokens, places = block["tokens"], np.arange(block["tokens"].shape[1])
-        sign, equals = (one[:, None] for one in signs(tokens))
-        weight = np.where(places < sign, sign, equals) - 1 - places
-        start, is_sign = self._starts(block)[:, None], tokens > 10
-        if self.parameters.positions == "abacus":
-            return np.where((tokens == 0) | is_sign, 0, start + weight)
-        return np.where(tokens == 0, 0, start + np.where(is_sign, 0, 1 + weight))
+        abacus = self.parameters.positions == "abacus"
+        return question_positions(block["tokens"], self._starts(block), abacus)
 
     def answer_positions(self, block: Block) -> Digits | None:
         """The positions of an answer's digits, if they do not follow that of the last sign."""

@@ -247,7 +247,7 @@ class Chomsky(TextTask):
 
     @property
     def stream(self) -> dict[str, object]:
-        """The coordinates of the random streams. Readings and positions have the same strings."""
+        """The coordinates of the random streams. Both readings have the same strings."""
         changed = {**self.parameters.changed(), "reading": "paper"}
         changed.pop("positions", None)
         return {**super().stream, "parameters": changed}

@@ -74,6 +74,7 @@ class Lists(LongerRows):
     parameters_type = ListParameters
     categories = ("text-generation",)
     bucket_name = "length"
+    unstreamed = ("positions",)
     train_rows, block_tokens, group_blocks = 160_000, 1 << 19, 16
     scored_columns = ("label",)
     levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -88,13 +89,6 @@ class Lists(LongerRows):
             raise ParameterError(
                 f"Parameter positions=coupled: possible in identity, not in {self.variant}."
             )
-
-    @property
-    def stream(self) -> dict[str, object]:
-        """The coordinates of the random streams. All positions have the same rows."""
-        changed = self.parameters.changed()
-        changed.pop("positions", None)
-        return {**super().stream, "parameters": changed}
 
     def position_ids(self, block: Block) -> NDArray[np.int64] | None:
         """With `positions=coupled`, positions that count on from a number drawn for each row."""
