@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from synthbench.generation.planned import PlannedDataset
 from synthbench.tasks.registry import task_from
-from synthbench.text.tables import Table, captioned, stack
+from synthbench.text.tables import Table, captioned
 from synthbench.training.cells import fit_cell, fit_words, headings, ours_and_theirs
 from synthbench.training.contrasts import contrasts_markdown, contrasts_notes, judge
 from synthbench.training.least_layers import caption, least_layers
@@ -205,7 +205,9 @@ def comparison_table(comparison: Json) -> Group:
     )
     if (layers := least_layers(comparison)) is None:
         return shown
-    return stack(captioned(caption(comparison), layers), "", shown)
+    from rich.console import Group
+
+    return Group(captioned(caption(comparison), layers), "", shown)
 
 
 def _names(comparison: Json) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from synthbench.text.tables import Table
+from synthbench.training.train_fit import NOT_FITTED, state_of
 
 
 def least_layers(comparison: Mapping[str, Any]) -> Table | None:
@@ -22,7 +23,7 @@ def least_layers(comparison: Mapping[str, Any]) -> Table | None:
     for line in comparison["models"]:
         name, _, layers = line["model"].rpartition("-")
         if layers.isdecimal():
-            depths.setdefault((name, line["variant"]), {})[int(layers)] = line["measures"]
+            depths.setdefault((name, line["variant"]), {})[int(layers)] = line
     names = [measure["name"] for measure in comparison["measures"]]
     lines = [
         [f"`{name}`", variant, *(_least(by_depth, one, least) for one in names)]
@@ -37,10 +38,16 @@ def caption(comparison: Mapping[str, Any]) -> str:
 
 
 def _least(by_depth: Mapping[int, Mapping[str, Any]], measure: str, least: float) -> str:
-    """The least depth that reaches the share, or the largest that was tried and does not."""
+    """The least depth that reaches the share, or the largest that does not.
+
+    A model counts as tried if some depth has learned its training rows.
+    """
     reached = [
         depth
-        for depth, measures in by_depth.items()
-        if (mean := measures[measure]["mean"]) is not None and mean >= least
+        for depth, line in by_depth.items()
+        if (mean := line["measures"][measure]["mean"]) is not None and mean >= least
     ]
-    return str(min(reached)) if reached else f"> {max(by_depth)}"
+    if reached:
+        return str(min(reached))
+    is_learned = any(state_of(line["runs"]) != NOT_FITTED for line in by_depth.values())
+    return f"> {max(by_depth)}" if is_learned else "not learned"

@@ -12,6 +12,9 @@ def compared(**means):
         {
             "model": name.replace("_", "-"),
             "variant": "A5",
+            "runs": [
+                {"fit": {"state": "not fitted" if max(map(bool, figures)) == 0 else "fitted"}}
+            ],
             "measures": {
                 length: {"mean": mean} for length, mean in zip(LENGTHS, figures, strict=True)
             },
@@ -26,6 +29,7 @@ def test_the_least_depth_that_reaches_the_share_is_shown():
         compared(
             lstm_1=(1.0, 0.9), diagonal_1=(0.89, 0.1), diagonal_2=(0.95, None),
             diagonal_4=(0.2, 0.91), transformer_1=(0.0, 0.0), transformer_3=(0.5, 0.89),
+            gru_1=(0.0, 0.0),
         )
     )  # fmt: skip
     assert table.head == ["model", "variant", *LENGTHS]
@@ -33,6 +37,7 @@ def test_the_least_depth_that_reaches_the_share_is_shown():
         ["`lstm`", "A5", "1", "1"],
         ["`diagonal`", "A5", "2", "4"],
         ["`transformer`", "A5", "> 3", "> 3"],
+        ["`gru`", "A5", "not learned", "not learned"],
     ]
     assert caption(compared()) == "Least layers with 0.9 of whole rows right"
 

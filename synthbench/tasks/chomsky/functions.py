@@ -127,7 +127,7 @@ class Modular(StringFunction):
         return self.program, self.modulus
 
 
-class ModularArithmetic(Modular):
+class Calculation(Modular):
     """Numbers below a modulus and these signs. The signs follow the numbers among the symbols."""
 
     signs: ClassVar[tuple[str, ...]]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from synthbench.tasks.arrow import numpy_array
 from synthbench.tasks.base import Block
-from synthbench.tasks.chomsky.functions import ModularArithmetic
+from synthbench.tasks.chomsky.functions import Calculation
 from synthbench.tasks.chomsky.stack import ModularArithmeticBrackets, SolveEquation
 from synthbench.tasks.chomsky.task import Chomsky
 from synthbench.tasks.tokens import Vocabulary, pad
@@ -111,7 +111,7 @@ def _solve_equation(x: X, y: X, program: bool, modulus: int) -> Right:
     return _values(filled, function) == x[:, -1]
 
 
-def _values(x: X, function: ModularArithmetic) -> X:
+def _values(x: X, function: Calculation) -> X:
     """The values of a function's expressions, the innermost brackets first.
 
     Raises:

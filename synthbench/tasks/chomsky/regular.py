@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from synthbench.tasks.chomsky.functions import (
+    Calculation,
     Modular,
-    ModularArithmetic,
     StringFunction,
     Strings,
 )
@@ -23,7 +23,7 @@ class EvenPairs(StringFunction):
         return y
 
 
-class ModularArithmeticSimple(ModularArithmetic):
+class ModularArithmeticSimple(Calculation):
     """A calculation modulo a number without brackets. Strings have odd lengths.
 
     The paper's automaton has the result so far as its state, so it calculates from left to right.

@@ -12,16 +12,11 @@ import operator
 import re
 from collections.abc import Callable
 
-from synthbench.tasks.chomsky.functions import MODULUS
-from synthbench.tasks.chomsky.solver_modular import MODULAR, solve_modular
-
 _CHARACTERS = {symbol: symbol for symbol in "01234?#"}
 _CHARACTERS |= {"pop": "p", "push0": "a", "push1": "b", "plus": "&", "times": "@"}
 
 
-def solve(
-    variant: str, text: str, program: bool, numbers: int = 0, modulus: int = MODULUS
-) -> list[str]:
+def solve(variant: str, text: str, program: bool, numbers: int = 0) -> list[str]:
     """The answer to a string of a variant.
 
     Args:
@@ -29,7 +24,6 @@ def solve(
         text: the string, with a space between symbols.
         program: whether to answer as the published program does.
         numbers: how many different numbers strings have; 0: they have the symbols of the paper.
-        modulus: the modulus of `MODULAR` variants.
 
     Raises:
         ValueError: the text is not one of the variant's strings.
@@ -40,8 +34,6 @@ def solve(
             raise ValueError(f"{text[:80]!r} is not a string of {variant}")
         return _of_numbers(variant, words, program)
     try:
-        if variant in MODULAR:
-            return [str(solve_modular(variant, text.split(), program, modulus))]
         x = "".join(_CHARACTERS.get(word, "!") for word in text.split())
         solver, form = _SOLVERS[variant]
         if not re.fullmatch(form, x):

@@ -5,26 +5,30 @@ from __future__ import annotations
 import functools
 import operator
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 _OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 _NUMBER = "<([0-9]+)>"
 
 
-def solve_modular(variant: str, words: Sequence[str], program: bool, modulus: int) -> int:
-    """The answer to the symbols of a string.
+def solve(variant: str, text: str, program: bool, modulus: int) -> list[str]:
+    """The answer to a string of a variant.
 
     Raises:
-        ValueError: the symbols are not one of the variant's strings.
+        ValueError: the text is not one of the variant's strings.
     """
+    words = text.split()
     numbers = set(map(str, range(modulus)))
     # Numbers have marks around them, so that `1 2` is not read as `12`.
     x = "".join(f"<{word}>" if word in numbers else word for word in words)
     solver, form = MODULAR[variant]
     known = all(word in numbers or word in {*"+-*()x="} for word in words)
-    if not known or not re.fullmatch(form.replace("n", _NUMBER), x):
-        raise ValueError
-    return solver(x, program, modulus)
+    try:
+        if not known or not re.fullmatch(form.replace("n", _NUMBER), x):
+            raise ValueError
+        return [str(solver(x, program, modulus))]
+    except ValueError:
+        raise ValueError(f"{text[:80]!r} is not a string of {variant}") from None
 
 
 def _modular_arithmetic_simple(x: str, program: bool, modulus: int) -> int:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from synthbench.seeding import Draws
 from synthbench.tasks.chomsky.functions import (
     END,
-    ModularArithmetic,
+    Calculation,
     StringFunction,
     Strings,
 )
@@ -57,7 +57,7 @@ class ReverseString(StringFunction):
         return x[:, ::-1]
 
 
-class ModularArithmeticBrackets(ModularArithmetic):
+class ModularArithmeticBrackets(Calculation):
     """The value of an expression modulo a number, in which every operation has brackets."""
 
     given = (
@@ -83,7 +83,7 @@ class ModularArithmeticBrackets(ModularArithmetic):
         return _evaluate(x, self.modulus)
 
 
-class SolveEquation(ModularArithmetic):
+class SolveEquation(Calculation):
     """The hidden number of an expression of + and - whose value is given."""
 
     given = (

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Parameters, Split, TextTask, parameter
-from synthbench.tasks.chomsky import regular, solver, stack, tape
+from synthbench.tasks.chomsky import regular, solver, solver_modular, stack, tape
 from synthbench.tasks.chomsky.functions import BEHIND, END, MODULUS, Modular, StringFunction
 from synthbench.tasks.column import Column
 from synthbench.tasks.coupling import first_positions, of_copies
@@ -159,7 +159,9 @@ class Chomsky(TextTask):
             ValueError: the question is not a string of the variant.
         """
         chosen = self.parameters
-        return solver.solve(self.variant, question, program, chosen.symbols, chosen.modulus)
+        if self.variant in solver_modular.MODULAR:
+            return solver_modular.solve(self.variant, question, program, chosen.modulus)
+        return solver.solve(self.variant, question, program, chosen.symbols)
 
     @functools.cached_property
     def function(self) -> StringFunction:
