@@ -81,11 +81,15 @@ def by_size(models: Sequence[Mapping[str, Any]]) -> dict[str, list[Curve]]:
 
 
 def by_bucket(models: Sequence[Mapping[str, Any]]) -> dict[str, list[Curve]]:
-    """The score of each depth or length, over all evaluation splits, where it was noted."""
+    """The score of each depth or length, over all evaluation splits, where it was noted.
+
+    Buckets that are ranges have no place on an axis.
+    """
     return {
-        model["model"]: [sorted((float(key), score) for key, score in model["by_bucket"].items())]
+        model["model"]: [sorted((float(key), score) for key, score in buckets.items())]
         for model in models
-        if model.get("by_bucket")
+        if (buckets := model.get("by_bucket"))
+        and all(re.fullmatch(r"-?\d+(\.\d+)?", key) for key in buckets)
     }
 
 

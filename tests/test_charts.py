@@ -115,6 +115,14 @@ def test_a_chart_of_many_lengths_labels_few_of_them(docs):
     assert charts.count('<div class="chart">') == 2  # more curves could not be told apart
 
 
+def test_buckets_that_are_ranges_have_no_curve(docs):
+    by_bucket = docs("curves").by_bucket
+    assert by_bucket([{"model": "looped", "by_bucket": {"-19..0": 0.5, "1..9": 0.25}}]) == {}
+    assert by_bucket([{"model": "gru", "by_bucket": {"9": 0.5, "-1.5": 1.0}}]) == {
+        "gru": [[(-1.5, 1.0), (9.0, 0.5)]]
+    }
+
+
 def test_of_two_models_the_accuracy_in_training_is_drawn_too(docs):
     curve = [
         {"step": step, "split": split, "accuracy": accuracy}
