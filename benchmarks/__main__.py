@@ -7,7 +7,7 @@ processor seconds of each stage in one process, and the rows a second of `stream
 
 `python -m benchmarks NAME --help` describes the others: `scaling`, `endurance`, `verify`, `peers`,
 `prompt_tokens`, `decontaminate`, `solutions`, `replies`, `rewards`, `sudoku`, and for the trainer
-`floor`, `steps`, `attention`, `collect`, `leak` and `layers`.
+`floor`, `steps`, `attention`, `collect`, `leak` and `layers`. `published` probes other packages.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ MORE = (
         "leak",
     ),
     "layers",
+    "published",
 )
 
 

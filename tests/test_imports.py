@@ -244,6 +244,7 @@ def test_every_benchmark_can_be_started_and_is_named_by_the_first(capsys):
     files = {path.stem for path in (ROOT / "benchmarks").glob("*.py")} - {
         "__init__",
         "__main__",
+        "preloaded",
         "recipes",
     }
     packages = {path.parent.name for path in (ROOT / "benchmarks").glob("*/__init__.py")}

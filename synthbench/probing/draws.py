@@ -32,8 +32,6 @@ from synthbench.verification.elsewhere import Elsewhere, ElsewhereError
 
 #: The most seconds that a process may take for its draws.
 _SECONDS = 300.0
-#: The processes that draw rows, side by side.
-PROCESSES = 3
 #: Splits to evaluate on that are tried, unless the user names a split.
 _EVALUATION = ("test", "validation", "eval")
 TRAIN = "train"
@@ -65,7 +63,10 @@ CIRCUMSTANCES = {
     "process": "asked in two processes",
     "hash seed": "asked in two processes with other hash seeds",
     "global state": "asked after other seeds of random, NumPy and PyTorch",
+    "clock": "asked in two processes, the second with a later date and time",
 }
+#: Asked of functions only. Libraries may fail if the classes of `datetime` are replaced.
+_CLOCK = "clock"
 
 
 def draw_source(
@@ -99,19 +100,33 @@ def draw_source(
     if traits.has_seeds:
         there["seed 1"] = dataclasses.replace(first, seed=1)
     jobs = [(here, "0"), (there, "0"), ({"hash seed": again}, "1")]
+    if traits is _FUNCTION:
+        jobs.append(({_CLOCK: again}, "0"))
     made: dict[str, DrawnRows] = {}
+    bar.total += len(jobs)
     with contextlib.ExitStack() as stack:
         started = [
-            (draws, Elsewhere(make_draws, Job(origin, tuple(draws.values())), hash_seed))
+            (
+                draws,
+                Elsewhere(
+                    make_draws, Job(origin, tuple(draws.values()), _CLOCK in draws), hash_seed
+                ),
+            )
             for draws, hash_seed in jobs
         ]
         for _, process in started:
             stack.enter_context(process)
         for draws, process in started:
-            made |= zip(draws, _result(origin, process), strict=True)
+            try:
+                made |= zip(draws, _result(origin, process), strict=True)
+            except SynthbenchError:
+                if _CLOCK not in draws:
+                    raise
             bar.update()
-    for name in ("first", *CIRCUMSTANCES, *(["seed 1"] if traits.has_seeds else [])):
-        if made[name].error:
+    if _CLOCK in made and made[_CLOCK].error:
+        del made[_CLOCK]
+    for name in made:
+        if made[name].error and name != "evaluation":
             kind = UsageError if made[name].error.startswith("gave ") else SynthbenchError
             raise kind(f"{origin} {made[name].error}")
     if not made["first"].rows:
@@ -129,7 +144,7 @@ def draw_source(
         held = [evaluated.split]
         splits[evaluated.split] = _rows(evaluated)
     source = ProbeSource(origin, splits, [TRAIN], held, traits.question, None)
-    compared = {question: made[question] for question in CIRCUMSTANCES}
+    compared = {question: made[question] for question in CIRCUMSTANCES if question in made}
     return DrawnSource(source, made["first"], compared, made.get("seed 1"), traits)
 
 
@@ -149,7 +164,10 @@ def _rows(drawn: DrawnRows) -> SourceRows:
 def same_rows(drawn: DrawnSource, chosen: Chosen) -> Iterator[Verdict]:
     """The same rows for the same seed, in all circumstances."""
     for question, words in CIRCUMSTANCES.items():
-        yield _compared(question, words, drawn, drawn.again[question], chosen)
+        if question in drawn.again:
+            yield _compared(question, words, drawn, drawn.again[question], chosen)
+        else:
+            yield Verdict(question, NOT_ASKED, "asked of functions that run with a later clock.")
     moved = drawn.again["repeatable"].moved
     if drawn.traits.own_state:
         yield Verdict(

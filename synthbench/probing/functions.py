@@ -16,6 +16,7 @@ from typing import Any
 
 from synthbench.engine.error_origin import where_raised
 from synthbench.errors import SynthbenchError, UsageError, unknown_name
+from synthbench.probing.clock import set_later
 from synthbench.probing.columns import plain
 from synthbench.probing.peers import PEERS, RAW, Generator
 from synthbench.text.lines import one_line, short
@@ -74,10 +75,12 @@ class Job:
     Attributes:
         origin: the generator, as the user named it.
         draws: the draws.
+        later: whether the clock is set to a later time.
     """
 
     origin: str
     draws: tuple[Draw, ...]
+    later: bool = False
 
 
 def make_draws(job: Job) -> list[DrawnRows]:
@@ -87,6 +90,8 @@ def make_draws(job: Job) -> list[DrawnRows]:
         UsageError: an unknown generator.
         SynthbenchError: it cannot be loaded.
     """
+    if job.later:
+        set_later()
     generator = load_generator(job.origin)
     drawn = []
     for draw in job.draws:

@@ -12,14 +12,21 @@ from typing import Any
 from synthbench.arguments import checked
 from synthbench.checks import check_name, check_whole_number
 from synthbench.errors import UsageError
-from synthbench.probing.columns import Chosen, choose_columns
-from synthbench.probing.draws import PROCESSES, DrawnSource, draw_source, same_rows, seeds
+from synthbench.probing.columns import Chosen, Row, choose_columns
+from synthbench.probing.draws import DrawnSource, draw_source, same_rows, seeds
 from synthbench.probing.functions import MOST_ROWS, check_reference, is_generator
 from synthbench.probing.peers import PEERS
-from synthbench.probing.report import Probe, Verdict, counted
-from synthbench.probing.rows import ScannedSource, balance, contradictions, leaks, repeats
+from synthbench.probing.report import WRONG, Probe, Verdict, counted
+from synthbench.probing.rows import (
+    ScannedSource,
+    balance,
+    contradicting,
+    contradictions,
+    leaks,
+    repeats,
+)
 from synthbench.probing.scan import scan
-from synthbench.probing.scorer import MOST_SCORED, ScorerJob, scorer_verdicts
+from synthbench.probing.scorer import MOST_SCORED, ScorerJob, excused, scorer_verdicts
 from synthbench.probing.shortcuts import shortcuts
 from synthbench.probing.sources import open_source
 from synthbench.text.progress import progress_bar
@@ -36,6 +43,8 @@ OF_ROWS: dict[str, Callable[[ScannedSource], Iterator[Verdict]]] = {
     "balance": balance,
     "shortcuts": shortcuts,
 }
+#: The most questions with several answers whose answers a scorer is given.
+_PAIRS = 20
 READS = ("reply", "answer")
 GROUPS = (*OF_DRAWS, *OF_ROWS, "scorer")
 
@@ -107,7 +116,6 @@ def probe(
 
     with progress_bar(progress, "probe", "steps", len(OF_ROWS) + 1) as bar:
         if isinstance(source, str) and is_generator(source):
-            bar.total += PROCESSES
             drawn = draw_source(source, evaluation, bar, rows)
             opened = drawn.source
         else:
@@ -125,22 +133,56 @@ def probe(
         for name, split in opened.splits.items():
             scans[name] = scan(split.read(chosen.names), chosen, bar, name)
             bar.update()
+        if not any(split.answered for split in scans.values()):
+            chosen = dataclasses.replace(chosen, answer=None)
         scanned = ScannedSource(opened, chosen, scans)
+        job = _scorer_job(source if drawn else None, drawn, scanned, scorer, scorer_reads)
         for group, of_rows in OF_ROWS.items():
             if only in (None, group):
                 bar.update(0, now=group)
-                add(group, of_rows(scanned))
+                add(group, _excused(of_rows(scanned), scanned, job))
             bar.update()
         if only in (None, "scorer"):
             bar.update(0, now="scorer")
-            # A peer brings its scorer.
-            own = drawn is not None and (scorer or drawn.traits.has_scorer)
-            origin = source if own else None
-            shown = [] if origin else [*islice(first.read(first.names), MOST_SCORED)]
-            replies = scorer_reads == "reply" if scorer else drawn and drawn.traits.reads_replies
-            add("scorer", scorer_verdicts(ScorerJob(scorer, origin, chosen, shown, bool(replies))))
+            shown = [] if job.origin else [*islice(first.read(first.names), MOST_SCORED)]
+            add("scorer", scorer_verdicts(dataclasses.replace(job, rows=shown)))
     sizes = ", ".join(f"{counted(len(split), 'row')} of {name}" for name, split in scans.items())
     return Probe(opened.name, f"{chosen}; {sizes}", verdicts)
+
+
+def _scorer_job(
+    origin: str | None,
+    drawn: DrawnSource | None,
+    scanned: ScannedSource,
+    scorer: str | None,
+    scorer_reads: str,
+) -> ScorerJob:
+    """The scorer that is asked, without rows. A peer brings its own."""
+    own = drawn is not None and (scorer or drawn.traits.has_scorer)
+    replies = scorer_reads == "reply" if scorer else drawn and drawn.traits.reads_replies
+    return ScorerJob(scorer, origin if own else None, scanned.chosen, [], bool(replies))
+
+
+def _excused(
+    verdicts: Iterator[Verdict], scanned: ScannedSource, job: ScorerJob
+) -> Iterator[Verdict]:
+    """Verdicts on rows, where a scorer may say that a question has several right answers."""
+    for verdict in verdicts:
+        if verdict.question == "contradictions" and verdict.result == WRONG:
+            name, split = next(iter(scanned.scans.items()))
+            near = [pair for pair in contradicting(scanned) if pair[1] < min(len(split), MOST_ROWS)]
+            if near[:_PAIRS] and (job.scorer or job.origin):
+                rows = [] if job.origin else _first_rows(scanned, name, near[:_PAIRS])
+                job = dataclasses.replace(job, rows=rows, pairs=near[:_PAIRS])
+                verdict = excused(verdict, job)
+        yield verdict
+
+
+def _first_rows(
+    scanned: ScannedSource, split: str, pairs: Sequence[tuple[int, int]]
+) -> Sequence[Row]:
+    rows = scanned.source.splits[split]
+    return [*islice(rows.read(rows.names), max(map(max, pairs)) + 1)]
 
 
 def _again(source: Any, options: Mapping[str, Any]) -> str:

@@ -20,6 +20,9 @@ from collections.abc import Callable
 from synthbench.probing.columns import answer_key
 
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
+_DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?")
+#: The last digits of a long whole number, in which its near miss differs.
+_DIGITS = 9
 #: The most answers that are given all at once.
 _AT_ONCE = 20
 
@@ -89,17 +92,40 @@ def wrong_answers(question: str, answer: str, answers: list[str]) -> dict[str, s
         found["question"] = question
     if others:
         found["another row's"] = others[0]
-        found["all at once"] = ", ".join([*others[: _AT_ONCE - 1], answer])
+        # The right answer in the middle, because a scorer may read the first or the last answer.
+        different = [*{answer_key(one): one for one in others}.values()][:_AT_ONCE]
+        half = (len(different) + 1) // 2
+        after = different[half:] or different[:1]
+        found["all at once"] = ", ".join([*different[:half], answer, *after])
     return {name: found[name] for name in WRONG_ANSWERS if name in found}
 
 
 def near_miss(answer: str) -> str:
-    """The next number, or a text whose last letter or digit is another."""
+    """An answer that no tolerance makes right: another last number, or another last letter.
+
+    A whole number becomes the next, and a negative number loses its sign. The first digit of a
+    decimal changes, because a scorer may compare all but the last digits.
+    """
     if re.fullmatch(r"[+-]?[0-9]{1,4000}", answer):
-        return str(int(answer) + 1)
+        return str(int(answer) + 1 if int(answer) >= 0 else -int(answer))
+    numbers = [*_DECIMAL.finditer(answer)]
+    if numbers:
+        last = numbers[-1]
+        return f"{answer[: last.start()]}{_other_number(last[0])}{answer[last.end() :]}"
     for place in range(len(answer) - 1, -1, -1):
         if answer[place].isalnum():
-            following = {"z": "y", "Z": "Y", "9": "8"}.get(answer[place])
+            following = {"z": "y", "Z": "Y"}.get(answer[place])
             other = following or chr(ord(answer[place]) + 1)
             return f"{answer[:place]}{other}{answer[place + 1 :]}"
     return f"{answer}x"
+
+
+def _other_number(number: str) -> str:
+    """The next whole number, or a decimal with another first digit."""
+    if number.isdigit():
+        digits = str(int(number[-_DIGITS:]) + 1).zfill(len(number[-_DIGITS:]))
+        return f"{number[:-_DIGITS]}{digits}"
+    first = re.search("[1-9]", number) or re.search("[0-9]", number)
+    assert first is not None
+    other = "8" if first[0] == "9" else str(int(first[0]) + 1)
+    return f"{number[: first.start()]}{other}{number[first.end() :]}"

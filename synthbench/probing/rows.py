@@ -225,30 +225,35 @@ def contradictions(scanned: ScannedSource) -> Iterator[Verdict]:
     """Rows with the same question and another answer."""
     splits = [*scanned.scans]
     if scanned.chosen.answer is None:
-        yield Verdict("contradictions", NOT_ASKED, "no column of answers; --answer COL names it.")
+        yield Verdict("contradictions", NOT_ASKED, "no answers; --answer COL names their column.")
         return
+    pairs = contradicting(scanned)
+    different = len(distinct(scanned.together(splits)))
+    text = f"{len(pairs):,} of {different:,} different questions have several answers."
+    if not pairs:
+        yield Verdict("contradictions", HOLDS, text)
+        return
+    places = [scanned.place(splits, row) for pair in pairs[:2] for row in pair]
+    yield Verdict("contradictions", WRONG, text, "", _paired(scanned.rows(places)))
+
+
+def contradicting(scanned: ScannedSource) -> list[tuple[int, int]]:
+    """The numbers, in all splits together, of two rows of each question with several answers."""
+    splits = [*scanned.scans]
     questions, answers = scanned.together(splits), scanned.answers(splits)
     order = np.lexsort((answers, questions))
     ordered, given = questions[order], answers[order]
     differ = (ordered[1:] == ordered[:-1]) & (given[1:] != given[:-1])
-    count = len(distinct(ordered[1:][differ]))
-    text = f"{count:,} of {len(distinct(questions)):,} different questions have several answers."
-    if not count:
-        yield Verdict("contradictions", HOLDS, text)
-        return
     _, once = np.unique(ordered[1:][differ], return_index=True)
-    places = [
-        scanned.place(splits, int(row))
-        for number in np.flatnonzero(differ)[np.sort(once)][:2]
-        for row in sorted((order[number], order[number + 1]))
-    ]
-    yield Verdict("contradictions", WRONG, text, "", _paired(scanned.rows(places)))
+    first = np.flatnonzero(differ)[np.sort(once)]
+    pairs = np.sort(np.stack([order[first], order[first + 1]], axis=1), axis=1)
+    return [(one, other) for one, other in pairs.tolist()]
 
 
 def balance(scanned: ScannedSource) -> Iterator[Verdict]:
     """The most frequent answers: a choice, unless every row has the same answer."""
     if scanned.chosen.answer is None:
-        yield Verdict("balance", NOT_ASKED, "no column of answers; --answer COL names it.")
+        yield Verdict("balance", NOT_ASKED, "no answers; --answer COL names their column.")
         return
     for split, scan in scanned.scans.items():
         name = f"balance in {split}" if len(scanned.scans) > 1 else "balance"

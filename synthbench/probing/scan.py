@@ -46,11 +46,13 @@ class Scan:
         forms: for each form of a question its hash in each row, uint64 `(rows,)`.
         answers: the hash of each row's answer, uint64 `(rows,)`.
         sample: some questions with their answers, in the order of the rows.
+        answered: the number of rows whose answer is not None.
     """
 
     forms: dict[str, NDArray[np.uint64]]
     answers: NDArray[np.uint64]
     sample: list[tuple[str, str]]
+    answered: int
 
     def __len__(self) -> int:
         return len(self.answers)
@@ -65,8 +67,9 @@ def scan(rows: Iterable[Row], chosen: Chosen, bar: Bar, split: str) -> Scan:
     """Read the rows of a split once, and keep a few hashes of each."""
     hashes = {form: array("Q") for form in FORMS}
     answers = array("Q")
-    sample = _Sample()
+    sample, answered = _Sample(), 0
     for row in rows:
+        answered += chosen.answer_value(row) is not None
         question, answer = chosen.question_of(row), chosen.answer_of(row)
         for form, of in FORMS.items():
             hashes[form].append(hashed(of(question)))
@@ -75,7 +78,7 @@ def scan(rows: Iterable[Row], chosen: Chosen, bar: Bar, split: str) -> Scan:
         if len(answers) % _SHOWN == 0:
             bar.update(0, now=f"{split}, {len(answers):,} rows")
     arrays = {form: np.frombuffer(found, np.uint64) for form, found in hashes.items()}
-    return Scan(arrays, np.frombuffer(answers, np.uint64), sample.rows())
+    return Scan(arrays, np.frombuffer(answers, np.uint64), sample.rows(), answered)
 
 
 def hashed(text: str) -> int:

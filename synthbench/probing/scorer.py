@@ -18,7 +18,7 @@ from typing import Any
 from synthbench.errors import SynthbenchError
 from synthbench.probing.columns import ANSWERS, Chosen, Row
 from synthbench.probing.functions import load_function, load_generator
-from synthbench.probing.replies import BARE, BLANKS, FORMS, WRONG_ANSWERS, wrong_answers
+from synthbench.probing.replies import BARE, BLANKS, FORMS, WRONG_ANSWERS, near_miss, wrong_answers
 from synthbench.probing.report import FOUND, HOLDS, NOT_ASKED, STATED, WRONG, Verdict, quoted
 from synthbench.text.lines import one_line, short
 from synthbench.verification.elsewhere import Elsewhere, ElsewhereError
@@ -66,6 +66,7 @@ class ScorerJob:
         chosen: the columns.
         rows: the rows, unless a generator draws them.
         reads_replies: whether the scorer reads whole replies.
+        pairs: the numbers of rows with the same question and different answers.
     """
 
     scorer: str | None
@@ -73,6 +74,7 @@ class ScorerJob:
     chosen: Chosen
     rows: Sequence[Row]
     reads_replies: bool
+    pairs: Sequence[tuple[int, int]] = ()
 
 
 def scorer_verdicts(job: ScorerJob) -> Iterator[Verdict]:
@@ -82,7 +84,7 @@ def scorer_verdicts(job: ScorerJob) -> Iterator[Verdict]:
         SynthbenchError: the process that scores fails.
     """
     if job.chosen.answer is None:
-        yield Verdict("scorer", NOT_ASKED, "no column of answers; --answer COL names it.")
+        yield Verdict("scorer", NOT_ASKED, "no answers; --answer COL names their column.")
         return
     if job.scorer is None and job.origin is None:
         yield Verdict("scorer", NOT_ASKED, "no scorer; --scorer FILE.py:FUNCTION names it.")
@@ -101,6 +103,40 @@ def scorer_verdicts(job: ScorerJob) -> Iterator[Verdict]:
     yield from _judged(scored, job.reads_replies)
 
 
+def excused(contradictions: Verdict, job: ScorerJob) -> Verdict:
+    """The verdict on contradictions, given that a question may have several right answers.
+
+    They do if the scorer pays the answer of each row of a pair for the other row, and does not pay
+    a near miss.
+
+    Raises:
+        SynthbenchError: the process that scores fails.
+    """
+    with Elsewhere(score_pairs, job) as elsewhere:
+        paid: list[bool] = elsewhere.result(_SECONDS)
+    if not paid or not all(paid):
+        return contradictions
+    seen = f"{contradictions.seen[:-1]}, and the scorer pays each of them."
+    return dataclasses.replace(contradictions, result=STATED, seen=seen)
+
+
+def score_pairs(job: ScorerJob) -> list[bool]:
+    """For both rows of each pair, whether the scorer takes the answer of the other for right."""
+    score, rows = _scorer_and_rows(job, max(map(max, job.pairs)) + 1)
+    assert score is not None
+    paid = []
+    for pair in job.pairs:
+        for number, other in (pair, pair[::-1]):
+            row, answer = rows[number], job.chosen.answer_of(rows[number])
+            question = job.chosen.question_of(row)
+            if job.chosen.question_of(rows[other]) != question:
+                return []  # drawn anew, the rows are others
+            texts = (answer, job.chosen.answer_of(rows[other]), near_miss(answer))
+            own, its, wrong = (_scored(score, question, text, row).reward or 0.0 for text in texts)
+            paid.append(its >= own > wrong)
+    return paid
+
+
 def score_rows(job: ScorerJob) -> dict[str, list[Scored]] | None:
     """Have a scorer judge right and wrong answers to some rows.
 
@@ -111,21 +147,13 @@ def score_rows(job: ScorerJob) -> dict[str, list[Scored]] | None:
     Raises:
         UsageError: an unknown function.
     """
-    generator = None if job.origin is None else load_generator(job.origin)
-    own = None if generator is None else generator.score
-    if job.scorer is not None:
-        score = adapted(load_function(job.scorer), job.chosen)
-    elif own is not None:
-        score = own
-    else:
+    score, rows = _scorer_and_rows(job, MOST_SCORED)
+    if score is None:
         return None
-    rows = job.rows
-    if generator is not None:
-        rows = [*islice(iter(generator.rows(0, "train", MOST_SCORED)), MOST_SCORED)]
     chosen = job.chosen
     rows = [row for row in rows if chosen.answer_of(row).strip()]
     rows = rows[:: max(1, len(rows) // _ROWS)][:_ROWS]
-    answers = [chosen.answer_of(row) for row in rows]
+    answers = _written(score, rows, chosen)
     scored: dict[str, list[Scored]] = {}
     for number, (row, answer) in enumerate(zip(rows, answers, strict=True)):
         question = chosen.question_of(row)
@@ -139,6 +167,31 @@ def score_rows(job: ScorerJob) -> dict[str, list[Scored]] | None:
             if text is not None:
                 scored.setdefault(name, []).append(_scored(score, question, text, row))
     return scored
+
+
+def _written(score: Score, rows: Sequence[Row], chosen: Chosen) -> list[str]:
+    """The right answers as JSON, or as Python writes them if the scorer pays that (True, true)."""
+    json_texts = [chosen.answer_of(row) for row in rows]
+    texts = [str(chosen.answer_value(row)) for row in rows]
+    if texts == json_texts:
+        return texts
+
+    def paid(answers: Sequence[str]) -> float:
+        given = (_scored(score, "", text, row) for text, row in zip(answers, rows, strict=True))
+        return sum(one.reward or 0.0 for one in given)
+
+    return max((json_texts, texts), key=paid)
+
+
+def _scorer_and_rows(job: ScorerJob, most: int) -> tuple[Score | None, Sequence[Row]]:
+    generator = None if job.origin is None else load_generator(job.origin)
+    score = None if generator is None else generator.score
+    if job.scorer is not None:
+        score = adapted(load_function(job.scorer), job.chosen)
+    rows = job.rows[:most]
+    if generator is not None and score is not None:
+        rows = [*islice(iter(generator.rows(0, "train", most)), most)]
+    return score, rows
 
 
 def _scored(score: Score, question: str, text: str, row: Row) -> Scored:

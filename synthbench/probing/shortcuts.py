@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import importlib.util
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from synthbench.auditing.scoring import Estimate, estimate, is_near
 from synthbench.auditing.shortcuts import MOST_LABELS
 from synthbench.auditing.tokens import token_shortcuts
+from synthbench.probing.copies import fit_copy, fit_marked
 from synthbench.probing.report import FOUND, HOLDS, NOT_ASKED, STATED, Verdict, quoted
 from synthbench.probing.rows import ScannedSource
 from synthbench.probing.scan import tokens_of
@@ -39,7 +39,7 @@ _SINGLE = "strongest n-gram"
 def shortcuts(scanned: ScannedSource) -> Iterator[Verdict]:
     """The score of every shortcut, beside the share of the most frequent answer."""
     if scanned.chosen.answer is None:
-        yield Verdict("shortcuts", NOT_ASKED, "no column of answers; --answer COL names it.")
+        yield Verdict("shortcuts", NOT_ASKED, "no answers; --answer COL names their column.")
         return
     splits = scanned.source.train or [*scanned.scans]
     texts = dict(pair for split in splits for pair in scanned.scans[split].sample)
@@ -106,6 +106,7 @@ def _rules(
     """The rules to try, and the reason for each that is left out."""
     tokens = _tokenizer(questions)
     tried = [rule for rule in token_shortcuts(tokens) if rule.name in _TRIED]
+    codes = {text: code for code, text in enumerate(sorted(set(answers)))}
     rules = [
         by_key(
             "number of characters",
@@ -115,7 +116,12 @@ def _rules(
         Shortcut(
             "copy of a token",
             "The token at one place, counted from the start or the end.",
-            functools.partial(_fit_copy, tokens, {text: code for code, text in _coded(answers)}),
+            functools.partial(fit_copy, tokens, codes),
+        ),
+        Shortcut(
+            "copy between marks",
+            "The text between the same characters.",
+            functools.partial(fit_marked, codes),
         ),
     ]
     single = Shortcut(
@@ -136,10 +142,6 @@ def _rules(
     return [rule for rule in all_rules if not rule.learned], left_out
 
 
-def _coded(answers: Sequence[str]) -> Iterator[tuple[int, str]]:
-    return enumerate(sorted(set(answers)))
-
-
 def _tokenizer(questions: Sequence[str]) -> Callable[[Columns], pa.ListArray]:
     """A tokenizer of texts that divides each of these questions once."""
     divided = {text: tokens_of(text) for text in questions}
@@ -155,21 +157,6 @@ def _ends(tokens: list[str]) -> list[str]:
     """The first and the last tokens of a long text."""
     half = _TOKENS // 2
     return tokens if len(tokens) <= _TOKENS else [*tokens[:half], *tokens[-half:]]
-
-
-def _fit_copy(tokens: Callable[[Columns], pa.ListArray], codes: Any, train: Columns) -> Predictor:
-    """Answer with the token at the place where it is the answer most often."""
-
-    def at(columns: Columns, place: int) -> NDArray[np.int64]:
-        rows = tokens(columns).to_pylist()
-        return np.array(
-            [codes.get(row[place], -1) if -len(row) <= place < len(row) else -1 for row in rows]
-        )
-
-    label = np.asarray(train["label"])
-    places = [*range(8), *range(-8, 0)]
-    best = max(places, key=lambda place: int((at(train, place) == label).sum()))
-    return lambda columns: at(columns, best)
 
 
 def _fit_strongest(tokens: Callable[[Columns], pa.ListArray], train: Columns) -> Predictor:

@@ -4,7 +4,7 @@ import itertools
 
 #: What every generator's file begins with; the constants are drawn.
 HEAD = """
-import collections, itertools, os, random, time, uuid
+import collections, datetime, itertools, os, random, time, uuid
 import numpy as np
 
 ROWS, BIG, WORD, STEP = {rows}, {big}, {word!r}, {step}
@@ -28,6 +28,17 @@ def seeded(seed, split):
 #: The question that finds the fault, and the body of `rows(seed, split)`.
 FAULTY = {
     "clock": ("repeatable", "yield from sums(random.Random(time.perf_counter_ns()))"),
+    "second": ("clock", "yield from sums(random.Random(int(time.time())))"),
+    "today": (
+        "clock",
+        "yield from sums(random.Random(f'{datetime.date.today()} {seed} {split}'))",
+    ),
+    "now": (
+        "clock",
+        "now = datetime.datetime.now()\n"
+        "    for row in sums(seeded(seed, split)):\n"
+        "        yield {**row, 'question': f\"{row['question']} It is {now:%H:%M}.\"}",
+    ),
     "unseeded": ("repeatable", "yield from sums(random.Random())"),
     "system": ("repeatable", "yield from sums(random.SystemRandom())"),
     "uuid": ("repeatable", "yield from sums(random.Random(uuid.uuid4().int))"),
@@ -153,6 +164,15 @@ FAULTY = {
         "yield from parities(seeded(seed, split), hint=lambda r, odd: 'Is {} odd?'\n"
         "        + ' ' * (r.randrange(4) * 100 + odd * 50))",
     ),
+    "answer among words": (
+        "shortcut: copy between marks",
+        "r = seeded(seed, split)\n"
+        "    for row in sums(r):\n"
+        "        words = ' '.join(r.choices(['so', 'thus', 'then', WORD], k=r.randrange(12)))\n"
+        "        answer = f\"{row['answer'][:3]} and {row['answer'][3:]}\"\n"
+        "        yield {'question': f\"{row['question']} {words} [sol: {answer}] {words}\",\n"
+        "               'answer': answer}",
+    ),
     "answer inside": (
         "shortcut: copy of a token",
         "for row in sums(seeded(seed, split)):\n"
@@ -170,6 +190,11 @@ SOUND = {
     ".integers(10**12))))",
     "list": "return [*sums(seeded(seed, split))]",
     "parities": "yield from parities(seeded(seed, split))",
+    "dates": "r, first = seeded(seed, split), datetime.datetime(1900, 1, 1)\n"
+    "    for _ in range(ROWS):\n"
+    "        one = first + datetime.timedelta(minutes=r.randrange(10**8))\n"
+    "        assert isinstance(one.date(), datetime.date)\n"
+    "        yield {'question': repr(one), 'answer': one + datetime.timedelta(days=BIG % 999)}",
     "with replacement": "r = seeded(seed, split)\n"
     "    for _ in range(ROWS):\n"
     "        a = r.randrange(50) * 2 + (split == 'test')\n"

@@ -8,7 +8,7 @@ import synthbench
 from synthbench.probing.columns import Chosen
 from synthbench.probing.replies import FORMS, near_miss, wrong_answers
 from synthbench.probing.report import FOUND, HOLDS, STATED, WRONG
-from synthbench.probing.scorer import ScorerJob, _judged, adapted, score_rows
+from synthbench.probing.scorer import ScorerJob, _judged, adapted, score_pairs, score_rows
 
 ROWS = [{"question": f"What is {n} times 37?", "answer": str(37 * n)} for n in range(50, 100)]
 CHOSEN = Chosen(("question",), "answer")
@@ -131,12 +131,62 @@ def test_forms_and_near_misses():
     assert written["sign"] == "+1234"
     assert written["box"] == r"So it is \boxed{1234}."
     assert written["capitals"] is None
-    assert [near_miss(one) for one in ("99", "-1", "yes", "[1, 2]", "()")] == [
-        *("100", "0", "yet", "[1, 3]", "()x"),
+    answers = ("99", "-1", "yes", "[1, 2]", "()", "0.25", "3.5 + 2.0i", "10:09")
+    assert [near_miss(one) for one in answers] == [
+        *("100", "1", "yet", "[1, 3]", "()x", "0.35", "3.5 + 3.0i", "10:10"),
     ]
     wrong = wrong_answers("1 + 1", "2", ["2.0", "3", "4"])
     assert wrong["another row's"] == "3"
-    assert wrong["all at once"] == "3, 4, 2"
+    assert wrong["all at once"] == "3, 2, 4"
+    assert wrong_answers("1 + 1", "2", ["3", "3.0"])["all at once"] == "3.0, 2, 3.0"
+
+
+def test_right_booleans_are_written_as_the_scorer_reads_them(tmp_path):
+    rows = [{"question": f"Is {n} even?", "answer": n % 2 == 0} for n in range(50)]
+    for name, body in [("json", "json.dumps(row['answer'])"), ("python", "str(row['answer'])")]:
+        path = tmp_path / f"{name}.py"
+        path.write_text(
+            f"import json\ndef score(reply, row):\n    return reply.strip() == {body}\n"
+        )
+        verdicts = _judged(score_rows(ScorerJob(f"{path}:score", None, CHOSEN, rows, False)), False)
+        assert next(verdicts).result == HOLDS
+
+
+@pytest.mark.parametrize(
+    ("body", "paid"),
+    [
+        ("return float(reply.isdigit() and int(reply) % 7 == 0)", True),
+        ("return exact(reply, row)", False),
+        ("return 1.0", False),
+    ],
+)
+def test_a_question_may_have_several_right_answers(tmp_path, body, paid):
+    path = tmp_path / "scorer.py"
+    path.write_text(f"{HEAD}\ndef score(reply, row):\n    {body}\n", encoding="utf-8")
+    rows = [{"question": "Name a multiple of 7.", "answer": str(n)} for n in (7, 70)]
+    job = ScorerJob(f"{path}:score", None, CHOSEN, rows, False, pairs=[(0, 1)])
+    assert score_pairs(job) == [paid, paid]
+
+
+@pytest.mark.slow
+def test_answers_that_the_scorer_pays_do_not_contradict_each_other(tmp_path):
+    path = tmp_path / "multiples.py"
+    path.write_text(
+        "import random\n"
+        "def rows(seed, split):\n"
+        "    r = random.Random(f'{seed} {split}')\n"
+        "    for _ in range(100):\n"
+        "        n = r.randrange(10**9)\n"
+        "        for k in (1, 2):\n"
+        "            yield {'question': f'A multiple of {n}?', 'answer': n * k, 'n': n}\n"
+        "def score(reply, row):\n"
+        "    return float(reply.strip().isdigit() and int(reply) % row['n'] == 0 < int(reply))\n"
+    )
+    asked = {"only": "contradictions", "progress": False}
+    (alone,) = synthbench.probe(f"{path}:rows", **asked).verdicts
+    (scored,) = synthbench.probe(f"{path}:rows", scorer=f"{path}:score", **asked).verdicts
+    assert (alone.result, scored.result) == (WRONG, STATED)
+    assert scored.seen.endswith("the scorer pays each of them.")
 
 
 @pytest.mark.slow

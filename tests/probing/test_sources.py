@@ -103,6 +103,15 @@ def test_values_are_read_as_text():
     assert answer_key("Yes") == answer_key("yes ") != answer_key("no")
 
 
+def test_answers_that_are_all_none_are_no_answers():
+    probe = synthbench.probe([{**row, "answer": None} for row in TRAIN])
+    assert "without answers" in probe.taken
+    assert verdict(probe, "balance").result == "not asked"
+    assert probe.found == []
+    blank = synthbench.probe([{**row, "answer": ""} for row in TRAIN])
+    assert verdict(blank, "balance").result == "found"
+
+
 def test_a_log_of_rewards_contradicts_itself():
     rows = [
         {"prompt": "2 + 2", "completion": f"It is {n % 40}.", "reward": float(n % 40 == 4)}
