@@ -178,5 +178,17 @@ def page(known: Mapping[str, Mapping[str, Any]]) -> str:
 
 _HEAD = """# Tasks of public generators
 
-[`synthbench probe`](../guides/probe.md) asked {tasks} tasks of {versions} its questions."""
+[`synthbench probe`](../guides/probe.md) asked {tasks} tasks of {versions} its questions, with the
+default settings of each task. `python -m benchmarks published --out
+docs/pages/results/public-tasks.md` writes this page. Neither library has splits, so nothing was
+asked about leaks.
+
+| mark | meaning |
+| --- | --- |
+| + | holds |
+| = | a figure, or a choice such as a scorer that pays fewer forms of an answer |
+| look | worth a look: it may be meant |
+| **no** | wrong whatever the task |
+| \u00b7 | not asked, because the rows lack something or two answers are too few |
+"""
 _FACTS = ""

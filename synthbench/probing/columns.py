@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import json
@@ -156,8 +157,11 @@ def plain(value: Any) -> Any:
 
 
 def answer_key(answer: str) -> str:
-    """An answer such that 5, 5.0 and ' 5 ' are the same, as are Yes and yes."""
+    """An answer such that 5, 5.0 and ' 5 ' are the same, as are Yes and yes, and JSON of any order."""
     text = " ".join(answer.split()).casefold()
+    if text[:1] in ("{", "["):
+        with contextlib.suppress(ValueError, RecursionError):
+            return json.dumps(json.loads(text), sort_keys=True)
     try:
         number = Decimal(text)
     except InvalidOperation:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.evaluation.scores import wilson
-from synthbench.probing.columns import Chosen, answer_key
+from synthbench.probing.columns import Chosen
 from synthbench.probing.functions import (
     COMPARED_ROWS,
     MOST_ROWS,
@@ -227,7 +227,7 @@ def _compared(
 
 
 def _read(chosen: Chosen, row: Mapping[str, Any]) -> tuple[str, str]:
-    return chosen.question_of(row), answer_key(chosen.answer_of(row))
+    return chosen.question_of(row), chosen.answer_of(row)
 
 
 def seeds(drawn: DrawnSource, chosen: Chosen) -> Iterator[Verdict]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 #: The probability of so many repeats at a distance, below which they are not a coincidence.
-_LEVEL = 1e-6
+LEVEL = 1e-6
 #: The share of all repeats that must have the same distance.
 _SHARE = 0.5
 #: Distances that are always looked at, others only if most repeats have them.
@@ -43,7 +43,7 @@ class Lag:
     @property
     def is_surprising(self) -> bool:
         """True if so many repeats at one distance are not a coincidence."""
-        return self.rows >= _SHARE * self.repeated and self.probability < _LEVEL
+        return self.rows >= _SHARE * self.repeated and self.probability < LEVEL
 
     @property
     def probability(self) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from synthbench.auditing.leaks import are_in, distinct
 from synthbench.evaluation.scores import wilson
 from synthbench.probing.columns import Chosen, Row
-from synthbench.probing.lags import within
+from synthbench.probing.lags import LEVEL, within
 from synthbench.probing.report import (
     FOUND,
     HOLDS,
@@ -101,13 +102,37 @@ def repeats(scanned: ScannedSource) -> Iterator[Verdict]:
             )
             continue
         pool = len(scan) * (len(scan) - 1) / max(1.0, _equal_pairs(scan.exact))
+        again = [(split, row) for row in _repeated(scan.exact)[:2]]
+        single = int(_alone(scan.exact).sum())
+        expected = len(scan) * (1 - 1 / max(pool, 1.0)) ** (len(scan) - 1)
+        if _is_too_few(single, expected):
+            yield Verdict(
+                name,
+                FOUND,
+                f"{text}, and {single:,} questions occur once.",
+                f"{expected:,.1f} questions once, if drawn with replacement",
+                tuple(scanned.rows(again)),
+            )
+            continue
         yield Verdict(
             name,
             STATED,
             f"{text}, at all distances: as if drawn with replacement from about {pool:,.0f} "
             "questions.",
-            examples=tuple(scanned.rows([(split, row) for row in _repeated(scan.exact)[:2]])),
+            examples=tuple(scanned.rows(again)),
         )
+
+
+def _is_too_few(seen: int, expected: float) -> bool:
+    """True if so few are not a coincidence (Chernoff's bound of a Poisson law).
+
+    Rows that are drawn with replacement never are: if some questions are likelier than others, more
+    questions occur once than in a draw from a pool with as many repeats.
+    """
+    if seen >= expected:
+        return False
+    surprise = expected - seen + (seen * math.log(seen / expected) if seen else 0.0)
+    return math.exp(-surprise) < LEVEL
 
 
 def _equal_pairs(hashes: NDArray[np.uint64]) -> float:

@@ -91,6 +91,11 @@ FAULTY = {
         "pool = [*sums(seeded(seed, split), ROWS // 4)]\n"
         "    yield from itertools.islice(itertools.cycle(pool), ROWS)",
     ),
+    "epochs": (
+        "repeats in train",
+        "r = seeded(seed, split)\n"
+        "    pool = [*sums(r, ROWS // 3)] * 3\n    r.shuffle(pool)\n    yield from pool",
+    ),
     "twice": (
         "repeats in train",
         "for row in sums(seeded(seed, split)):\n        yield row\n        yield row",

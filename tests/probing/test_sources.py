@@ -101,6 +101,7 @@ def test_values_are_read_as_text():
     assert text_of({"b": 1, "a": {3, 1}}) == '{"a": [1, 3], "b": 1}'
     assert answer_key(" 5.0 ") == answer_key("5") == answer_key("5\n")
     assert answer_key("Yes") == answer_key("yes ") != answer_key("no")
+    assert answer_key('{"a": 1, "b": 2}') == answer_key('{"b":2,"a":1}') != answer_key('{"a": 1}')
 
 
 def test_answers_that_are_all_none_are_no_answers():
