@@ -157,7 +157,7 @@ def plain(value: Any) -> Any:
 
 
 def answer_key(answer: str) -> str:
-    """An answer such that 5, 5.0 and ' 5 ' are the same, as are Yes and yes, and JSON of any order."""
+    """An answer such that 5, 5.0 and ' 5 ' are equal, as are Yes and yes, and JSON of any order."""
     text = " ".join(answer.split()).casefold()
     if text[:1] in ("{", "["):
         with contextlib.suppress(ValueError, RecursionError):
