@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import importlib.metadata
+import importlib.util
 import json
 import time
 from collections.abc import Mapping
@@ -24,6 +25,7 @@ from synthbench.probing.probe import probe
 from synthbench.probing.report import FOUND, HOLDS, NOT_ASKED, STATED, WRONG
 from synthbench.text.tables import Table
 
+STORE = Path(__file__).parent / "public-tasks.jsonl"
 #: What a server imports for each library.
 PRELOADED = {
     "reasoning-gym": (__name__, "load_reasoning_gym"),
@@ -91,11 +93,14 @@ def main(words: list[str]) -> None:
     parser.add_argument("words", nargs="*")
     parser.add_argument("--rows", type=int, default=200, help="rows of a draw")
     parser.add_argument("--seconds", type=float, default=120, help="the most for a task's draws")
-    parser.add_argument("--store", type=Path, default=Path("public-tasks.jsonl"))
+    parser.add_argument("--store", type=Path, default=STORE)
     parser.add_argument("--out", metavar="FILE.md", type=Path)
     chosen = parser.parse_args(words)
     known = read_store(chosen.store)
     for library, preload in PRELOADED.items():
+        if importlib.util.find_spec(library.replace("-", "_")) is None:
+            print(f"{library} is not installed")
+            continue
         asked = [
             task
             for task in (f"{library}:{name}" for name in task_names(library))
@@ -166,13 +171,19 @@ def page(known: Mapping[str, Mapping[str, Any]]) -> str:
         ],
     )
     table = Table(("task", "rows", *COLUMNS), [_row(line) for line in asked])
-    failed = [f"- `{line['task']}`: {line['error']}" for line in known.values() if "error" in line]
+    failed: dict[str, list[str]] = {}
+    for line in known.values():
+        if "error" in line:
+            reason = line["error"].removeprefix(f"{line['task']}: ").rstrip(".")
+            failed.setdefault(reason, []).append(f"`{line['task']}`")
     versions = " and ".join(
         dict.fromkeys(f"{line['task'].partition(':')[0]} {line['version']}" for line in asked)
     )
     head = _HEAD.format(tasks=len(asked), versions=versions)
     parts = [head, counts.markdown(), _FACTS, "## Tasks", table.markdown()]
-    parts += ["## Tasks that gave no rows", "\n".join(failed)] if failed else []
+    if failed:
+        lines = [f"- {reason}: {', '.join(tasks)}." for reason, tasks in failed.items()]
+        parts += ["## Not asked", "\n".join(lines)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -180,15 +191,46 @@ _HEAD = """# Tasks of public generators
 
 [`synthbench probe`](../guides/probe.md) asked {tasks} tasks of {versions} its questions, with the
 default settings of each task. `python -m benchmarks published --out
-docs/pages/results/public-tasks.md` writes this page. Neither library has splits, so nothing was
-asked about leaks.
+docs/pages/results/public-tasks.md` writes this page. Neither library has splits, so leaks were
+not asked about. Few rows were drawn, so a shortcut or a rare repeat may be missed. Draws had
+a limit of time on a busy machine, so a task that did not end in time may be fast elsewhere.
 
 | mark | meaning |
 | --- | --- |
 | + | holds |
-| = | a figure, or a choice such as a scorer that pays fewer forms of an answer |
+| = | a figure, or a choice such as the forms of an answer that a scorer pays |
 | look | worth a look: it may be meant |
 | **no** | wrong whatever the task |
-| \u00b7 | not asked, because the rows lack something or two answers are too few |
-"""
-_FACTS = ""
+| \u00b7 | not asked |
+
+## What holds"""
+_FACTS = """## What to know
+
+Each fact was seen without synthbench, too. Scripts are in `findings/`.
+
+- **Next seed** (reasoning-gym): row *n* of seed *s* is drawn with seed *s + n*, so seeds 0 and 1
+  share all rows but one. Choose seeds that are farther apart than the rows of a dataset
+  (`reasoning_gym_next_seed.sh`).
+- **Hash seed** (reasoning-gym): rows of `isomorphic_strings`, `polynomial_multiplication`,
+  `ransom_note` and `word_ladder` depend on `PYTHONHASHSEED`, which Python draws for each process
+  (`reasoning_gym_hash_seed.sh`).
+- **Global state** (reasoning-gym): some rows of `list_functions` and `codeio` depend on the
+  global states of `random` and NumPy, and `pool_matrix` seeds that of NumPy
+  (`reasoning_gym_global_state.sh`).
+- **Any text is paid** (reasoning-gym): the scorer of `game_of_life_halting` pays 1 for every text
+  that is not empty (`reasoning_gym_halting.sh`).
+- **One of many inputs is paid** (reasoning-gym): `codeio` asks for a feasible input, and pays
+  another feasible input 0.01 (`reasoning_gym_codeio_inputs.sh`).
+- **Errors instead of rewards** (reasoning-gym): the scorer of `prime_factorization` raises
+  `ValueError` for an answer with words, and pays 0.5 for the number of the question itself.
+- **Second draw** (reasoning-core): after the same seeds of `random` and NumPy, rows of
+  `arithmetics` are others when they are drawn again in a process
+  (`reasoning_core_second_draw.sh`).
+- **Hash seed** (reasoning-core): rows of `analogical_case_matching` and other tasks depend on
+  `PYTHONHASHSEED` (`reasoning_core_hash_seed.sh`).
+
+These are choices. Answers of `boxnet` and `graph_color` are None, because their scorers check a
+solution. A board of `n_queens` may come with several solutions, and its scorer pays each. The
+scorer of `decimal_arithmetic` documents a tolerance of the last of three decimal places, though
+the question asks for 12 digits. Tasks of reasoning-core draw from the global states of `random`
+and NumPy by design. `composite` has no default settings."""
