@@ -209,7 +209,7 @@ _FACTS = """## What to know
 Each fact was seen without synthbench, too. Scripts are in `findings/`.
 
 - **Next seed** (reasoning-gym): row *n* of seed *s* is drawn with seed *s + n*, so seeds 0 and 1
-  share all rows but one. Choose seeds that are farther apart than the rows of a dataset
+  share 499 of 500 rows. Choose seeds that are farther apart than the rows of a dataset
   (`reasoning_gym_next_seed.sh`).
 - **Hash seed** (reasoning-gym): rows of `isomorphic_strings`, `polynomial_multiplication`,
   `ransom_note` and `word_ladder` depend on `PYTHONHASHSEED`, which Python draws for each process
@@ -233,4 +233,4 @@ These are choices. Answers of `boxnet` and `graph_color` are None, because their
 solution. A board of `n_queens` may come with several solutions, and its scorer pays each. The
 scorer of `decimal_arithmetic` documents a tolerance of the last of three decimal places, though
 the question asks for 12 digits. Tasks of reasoning-core draw from the global states of `random`
-and NumPy by design. `composite` has no default settings."""
+and NumPy by design. `composite` needs a list of tasks."""
