@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from synthbench.arguments import checked
 from synthbench.checks import usable_path
 from synthbench.decontamination import corpus as corpus_files
-from synthbench.decontamination.search import Found, search_for, text_tasks
+from synthbench.decontamination.search import MOST_BITS, Found, search_for, text_tasks
 from synthbench.engine.engine import Engine, check_workers
 from synthbench.engine.open import open_engine
 from synthbench.errors import MissingPathError, SynthbenchError, UsageError
@@ -151,8 +151,8 @@ def decontaminate(
     """
     source, output = _places(corpus, out)
     notes = None if report is None else _new_path("Report", report)
-    if min_bits is not None and not min_bits >= 0:
-        raise UsageError(f"Least bits {min_bits}: allowed are numbers from 0.")
+    if min_bits is not None and not 0 <= min_bits <= MOST_BITS:
+        raise UsageError(f"Least bits {min_bits}: allowed are numbers from 0 to {MOST_BITS}.")
     check_workers(workers)
     files, others = corpus_files.files_of(source)
     asked = tuple(dict.fromkeys(text_tasks() if tasks is None else tasks)), min_bits

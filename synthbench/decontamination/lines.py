@@ -40,14 +40,12 @@ _LATER = _INFIX | {"="}
 #: Quotes and the like, which may be around some tokens of a row and not around others.
 _QUOTES = str.maketrans("", "", "\"'`_~$\u2018\u2019\u201c\u201d")
 #: Signs that a wrapped line may begin or end with.
-_MARKS = "\"'`,;|/>#\u2018\u2019\u201c\u201d\u2022"
+_MARKS = "\"'`,;|/>#+\u2018\u2019\u201c\u201d\u2022"
 #: The shortest row with signs between its tokens: `f(a, b, 100)` is ordinary code.
 _LEAST_SEPARATED = 5
 _LEAST_LONG = 13  # tokens of a row that is never a calculation by chance
 _MOST_COUNTED = 100_000  # atoms whose tokens are remembered
 _REPEATS = 31  # tokens of a row in a pattern
-#: Long rows with numbers have so many digits with no letter between them.
-_DIGITS = 8
 #: A gap at which nothing is decided: digits touch, or a line was wrapped.
 _ANY = None
 
@@ -82,6 +80,7 @@ class Finder:
             matches, and few others.
         gate: a pattern that all these texts match, too. Many vocabularies have the same.
         is_short: whether the prefilter is the core and nothing else.
+        has_core: whether rows have a core.
     """
 
     def __init__(
@@ -92,7 +91,7 @@ class Finder:
         touching: bool = True,
         square: bool = False,
     ) -> None:
-        self._tokens, self._least = frozenset(vocabulary.tokens), least
+        self._tokens, self._least, self.has_core = frozenset(vocabulary.tokens), least, bool(core)
         self._square = square
         shaped = len(vocabulary.tokens) > _MOST_LISTED
         places = core or [vocabulary.tokens] * 2
@@ -109,11 +108,7 @@ class Finder:
             self.is_short = False
             around = f"{any_token}{{{beside}}}"
             self.prefilter = f"{around}{self.prefilter}|{self.prefilter}{around}"
-        numbers = sum(any(map(str.isdigit, token)) for token in self._tokens)
-        letters = any(map(str.isalpha, "".join(self._tokens)))
         self.gate = self.prefilter
-        if numbers > 1 and not letters and least >= 4 * _DIGITS:
-            self.gate = f"(?:[0-9]{_SIGN}*){{{_DIGITS}}}"
         parts = {
             re.sub("[0-9]", "[0-9]", token) if shaped else token
             for token in self._tokens
@@ -316,6 +311,15 @@ class Finder:
             return False
         is_sum = not _OPERATORS.isdisjoint(kind) and ">" not in kind  # as -> has
         return CALL in kind or (is_sum and ("=" in self._tokens or self._least < _LEAST_LONG))
+
+
+def common_gate(finders: Sequence[Finder]) -> str:
+    """A pattern of digits, signs and words that all texts with rows without a core match."""
+    tokens = sorted({token for finder in finders for token in finder._tokens})
+    pieces = {piece for token in tokens for piece in re.findall("[A-Za-z]+|[0-9]|.", token)}
+    patterns = sorted({"[0-9]" if piece.isdigit() else re.escape(piece) for piece in pieces})
+    least = min(finder._least for finder in finders)
+    return f"(?:(?:{'|'.join(patterns)}){_SIGN}*){{{min(least - 1, _REPEATS)}}}"
 
 
 def can_touch(tokens: frozenset[str]) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import html
 import re
+import sys
 import unicodedata
 
 #: A backslash, or several where a text was quoted more than once, and the character behind it.
@@ -19,16 +20,21 @@ _ESCAPE = re.compile(
     r"\\+(?:(?P<sign>(?:times|cdot|ast)(?![A-Za-z]))"
     r"|(?:q?quad|text(?:tt|bf|it|rm|sf)?|math(?:tt|bf|it|rm|sf)|left|right)(?![A-Za-z])"
     r"|(?P<line>[nr])|(?P<tab>t)|u(?P<wide>[0-9A-Fa-f]{4})|x(?P<byte>[0-9A-Fa-f]{2})"
-    r"|(?P<end>\n(?!\n)))?"
+    r"|U(?P<long>[0-9A-Fa-f]{8})|u\{(?P<braces>[0-9A-Fa-f]{1,6})\}|(?<!\\\\)(?P<octal>[01][0-7]{2})"
+    r"|(?P<arrow>-\\*>)|(?P<end>\n(?!\n)))?"
 )
 _ENTITY = re.compile(r"&#?\w{1,31};")
-#: Tags that end a line, that separate the cells of a line, and others, which separate words.
+#: Tags that begin an item of a list, that end a line, that separate words, and all others, such as
+#: those of cells and of XML, which separate the cells of a line.
 _TAG = re.compile(
-    r"</?(?:(?P<line>br|p|div|tr|li|[uod]l|h[1-6]|table|tbody|thead|pre)"
-    r"|(?P<cell>td|th)|a|b|i|u|s|em|strong|code|kbd|samp|tt|span|font|mark|small|su[bp]|math"
-    r"|m[nio]|mrow)(?:\s[^<>]*)?/?>(?(cell)\s*)",
+    r"<(?:/li>\s*|(?P<item>li(?:\s[^<>]*)?>)|br\s*/?>(?P<break>[^\S\n]*\n?)"
+    r"|/?(?:(?P<line>p|div|tr|[uod]l|h[1-6]|table|tbody|thead|pre)"
+    r"|(?P<word>a|b|i|u|s|em|strong|code|kbd|samp|tt|span|font|mark|small|su[bp]|math|m[nio]|mrow)"
+    r"|(?P<cell>[a-z][\w:.-]*))(?:\s[^<>]*)?/?>(?(cell)\s*))",
     re.IGNORECASE,
 )
+#: A number or string of NumPy, as Python shows it in a list.
+_NUMPY = re.compile(r"np\.(?:u?int\d+|str_)\(([^()]*|'[()]')\)")
 #: Signs that are written in several ways, and characters without width, as spaces.
 _SIGNS = {
     **dict.fromkeys("\u00d7\u00b7\u22c5\u2219\u2217", "*"),
@@ -48,7 +54,11 @@ def plain(text: str) -> str:
     if "&" in text and _ENTITY.search(text):
         text = html.unescape(html.unescape(text))  # `&amp;nbsp;` was escaped twice
     if "</" in text or "<br" in text:
-        text = _TAG.sub(_tag, text)
+        text = _TAG.sub(_tag, text.replace("\n<li", "<li"))
+    if "np." in text:
+        text = _NUMPY.sub(r"\1", text)
+    if ", b'" in text:  # a list of bytes
+        text = text.replace(", b'", ", '").replace("[b'", "['").replace("(b'", "('")
     if not text.isascii():
         text = unicodedata.normalize("NFKC", _SIGN.sub(lambda found: _SIGNS[found[0]], text))
     if "\r" in text:
@@ -68,9 +78,12 @@ def _escaped(found: re.Match[str]) -> str:
         return "*"
     if kind == "end":  # of a line that goes on, unless the backslash is escaped itself
         return " " if (len(found[0]) - 1) % 2 else "\n"
-    character = chr(int(found[kind], 16))
-    return " " if "\ud800" <= character <= "\udfff" else character
+    if kind == "arrow":
+        return "->"
+    code = int(found[kind], 8 if kind == "octal" else 16)
+    return " " if 0xD800 <= code <= 0xDFFF or code > sys.maxunicode else chr(code)
 
 
 def _tag(found: re.Match[str]) -> str:
-    return {"line": "\n", "cell": "|"}.get(found.lastgroup or "", " ")
+    kinds = {"item": "\n> ", "break": "\n", "line": "\n", "cell": "|"}
+    return kinds.get(found.lastgroup or "", " ")

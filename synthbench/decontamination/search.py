@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from synthbench.decontamination.atoms import AtomReader, Atoms
-from synthbench.decontamination.lines import Core, Finder, Stretch, can_touch
+from synthbench.decontamination.lines import Core, Finder, Stretch, can_touch, common_gate
 from synthbench.decontamination.plain import plain
 from synthbench.errors import UsageError
 from synthbench.tasks.base import TextTask
@@ -31,6 +31,8 @@ from synthbench.tasks.tokens import Vocabulary
 
 #: Rows of more tokens are not searched for. The longest of any task of ours have 2,048.
 LONGEST = 4_096
+#: The information of the longest row if all its tokens differ.
+MOST_BITS = LONGEST * 12
 #: Signs behind the number of a line or question.
 _MARKS = (")", "-")
 #: Errors of `solve` and `parse` for other texts than rows.
@@ -116,6 +118,9 @@ class Search:
         together = "|".join(f"(?:{finder.prefilter})" for finder in short)
         for finder in short:
             finder.gate = together
+        coreless = [finder for finder, _ in self._finders if not finder.has_core]
+        for finder in coreless:
+            finder.gate = common_gate(coreless)
         self._gates = list(dict.fromkeys(finder.gate for finder, _ in self._finders))
         self._reader = AtomReader(vocabulary for vocabulary, _, _ in by_vocabulary)
 
@@ -147,9 +152,8 @@ class Search:
         atoms: dict[str, Atoms] = {}
         for finder, sharing in self._finders:
             stretches: list[tuple[int, Stretch]] = []
-            parts = likely[finder.gate]
+            parts, texts = likely[finder.gate]
             if finder.gate != finder.prefilter:
-                texts = pa.array([part for _, part in parts], pa.large_string())
                 parts = [parts[place] for place in _matching(texts, finder.prefilter)]
             for index, part in parts:
                 if part not in atoms:
@@ -239,13 +243,16 @@ def _matching(column: pa.Array, pattern: str) -> list[int]:
     return found
 
 
-def _likely(column: pa.Array, texts: Sequence[str], pattern: str) -> list[tuple[int, str]]:
-    """The parts of texts that match a pattern, each with the index of its text."""
+def _likely(
+    column: pa.Array, texts: Sequence[str], pattern: str
+) -> tuple[list[tuple[int, str]], pa.Array]:
+    """The parts of texts that match a pattern, each with the index of its text, and as an array."""
     parts = [
         (index, part) for index in _matching(column, pattern) for part in texts[index].split("\n\n")
     ]
-    matching = _matching(pa.array([part for _, part in parts], pa.large_string()), pattern)
-    return [parts[place] for place in matching]
+    among = pa.array([part for _, part in parts], pa.large_string())
+    matching = _matching(among, pattern)
+    return [parts[place] for place in matching], among.take(pa.array(matching, pa.int64()))
 
 
 def _held_out(one: TextTask, texts: list[str]) -> list[str]:

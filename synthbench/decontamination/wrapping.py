@@ -50,7 +50,7 @@ class Lines:
         """True for each line that ends because it was too full for the next word.
 
         Nearly all lines of a wrapped text are full. A table was not wrapped: its lines have all the
-        same number of small numbers, and fewer than a row.
+        same number of short words or numbers, and fewer than a row.
 
         Args:
             least: the number of tokens of the shortest row.
@@ -61,8 +61,8 @@ class Lines:
         widths = [self._atoms.line_width(self.spans[number][0]) for number in used]
         wrapped = [False] * len(self.spans)
         names = [self.name(atom) for atom in self.tokens(used[0])]
-        is_numeric = all(name.isdigit() and len(name) <= 2 for name in names)
-        is_table = is_numeric and (sizes[used] == min(sizes[used[0]], least - 1)).all()
+        is_small = all(name.isalnum() and len(name) <= 2 for name in names)
+        is_table = is_small and (sizes[used] == min(sizes[used[0]], least - 1)).all()
         if max(widths) < _NARROWEST or is_table:
             return wrapped
         widest = max(widths) - _AROUND

@@ -86,6 +86,7 @@ KINDS = {
     "table of C": grid(16, 16, 2, sep=", ", end=","),
     "adjacency": lambda: json.dumps([[below(2) for _ in range(10)] for _ in range(10)], indent=1),
     "signs": lambda: lines(10, lambda: " ".join(R.choice("+-0") for _ in range(10))),
+    "grid of letters": lambda: lines(10, lambda: " ".join(R.choice("ab") for _ in range(20))),
     "boxes": lambda: lines(9, lambda: "".join(R.choice("---+") for _ in range(60))),
     # Binary and lottery numbers, permutations.
     "bytes": lambda: lines(16, lambda: f"{below(256):08b}"),

@@ -40,6 +40,9 @@ WAYS = {
     "JSON": lambda row, words: json.dumps({"text": f"Solve\n{row}\n", "label": 1}),
     "JSON in JSON": lambda row, words: json.dumps(json.dumps({"text": f"Solve\n{row}\n"})),
     "codes": lambda row, words: "xx " + "".join(f"\\u{ord(one):04x}" for one in row),
+    "long codes": lambda row, words: "".join(f"\\U{ord(one):08x}" for one in row),
+    "codes in braces": lambda row, words: "".join(f"\\u{{{ord(one):x}}}" for one in row),
+    "octal codes": lambda row, words: "".join(f"\\{ord(one):03o}" for one in row),
     "code": lambda row, words: f"x = '{row}'\nassert solve(x) == 3  # {row}",
     "SQL": lambda row, words: f"INSERT INTO t VALUES (7,'{row}',3);",
     "chat": lambda row, words: f"<|im_start|>user\nSolve:\n{row}<|im_end|>",
@@ -66,6 +69,11 @@ WAYS = {
     "list in lines": lambda row, words: json.dumps({"tokens": words, "n": 4}, indent=2),
     "YAML list": lambda row, words: "x:\n" + "\n".join(f"- '{one}'" for one in words) + "\ny: 1",
     "cells": lambda row, words: "<tr>\n" + "\n".join(f"<td>{one}</td>" for one in words),
+    "strings of NumPy": lambda row, words: str([f"np.str_({one!r})" for one in words]),
+    "bytes": lambda row, words: str([one.encode() for one in words]),
+    "items": lambda row, words: "<ul>" + "".join(f"<li>{html.escape(one)}</li>" for one in words),
+    "open items": lambda row, words: "<ul>\n" + "\n".join(f"<li>{one}" for one in words) + "</ul>",
+    "XML": lambda row, words: "".join(f"<token>{html.escape(one)}</token>\n" for one in words),
     "braces": lambda row, words: "".join(f"{{{one}}}" for one in words),
     # Markdown, HTML, LaTeX, wide characters.
     **{
@@ -92,6 +100,7 @@ WAYS = {
     ),
     "wrapped quote": lambda row, words: "\n".join(f"> {one}" for one in lines(row)),
     "wrapped list": lambda row, words: textwrap.fill(f"tokens = {words}", 88),
+    "lines of HTML": lambda row, words: "<br>\n".join(map(html.escape, lines(row))),
     "lines that go on": lambda row, words: " \\\n".join(lines(row)),
     "wrapped and escaped": lambda row, words: json.dumps(textwrap.fill(row, 80)),
 }  # fmt: skip
