@@ -259,7 +259,8 @@ def _tensor(path: Path) -> Any:
     try:
         return torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # a damaged archive makes PyTorch raise many kinds
-        reason = one_line(str(error).partition("\n")[0])[:200]
+        # Behind its first sentence PyTorch advises to load the file unsafely.
+        reason = one_line(str(error).partition("\n")[0].partition(". ")[0])[:200]
         raise DatasetError(
             f"{path} cannot be read as tensors, numbers, texts, lists and dicts: {reason}"
         ) from None
