@@ -148,7 +148,7 @@ class RandomPositions(nn.Module):
 
     So a model has seen all positions before rows become longer. In training, subsets are drawn from
     PyTorch's default generator. In evaluation, rows of one length share a subset, which the run's
-    seed and the length decide.
+    seed and the length decide. So the form `causal-lm` refuses random positions.
 
     Args:
         most: the number of positions. Rows are at most as long.
