@@ -24,6 +24,7 @@ def depths(*chosen):
         ("listops", "train", {**depths(12), "balance": "label"}, "train_depths=12"),
         ("listops", "train", {"p_op": 0.999}, "as with train_depths="),
         ("addition", "train", {"train_digits": 100, "test_digits": (101,)}, "train_digits=32"),
+        ("clusters", "test", {"first_points": 10_000}, "1,024 points in all"),
         ("arithmetic", "test", {"balance": "label", "modulus": 100}, "2 to 10"),
         (
             "chomsky",

@@ -22,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from synthbench.errors import ParameterError
 from synthbench.seeding import Draws, normal_deviates
 from synthbench.tasks.base import Block, Parameters, Split, Task, parameter
 from synthbench.tasks.column import Column
@@ -34,6 +35,8 @@ CENTRES = ((1.8, 0.7), (-1.0, -1.0))
 POINTS = {"balanced": (225, 225), "unbalanced": (500, 50)}
 #: The most points of a cluster.
 MOST_POINTS = 10_000
+#: The most pairs of points in a round of a stream, about two seconds' work, and its most rows.
+_MOST_PAIRS, _EVALUATION_ROWS = 1 << 31, 2_048
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,6 +96,18 @@ class Clusters(Task):
     @property
     def round_rows(self) -> int:
         return 8 * self.block_rows
+
+    def stream_round_rows(self, split: Split) -> int:
+        rows = min(self.round_rows, _EVALUATION_ROWS)
+        points = sum(self.sizes)
+        if rows * points**2 > _MOST_PAIRS:
+            raise ParameterError(
+                f"Parameters first_points and second_points: the first row of a stream waits for "
+                f"{rows:,} rows of {points:,} points. Allowed are "
+                f"{math.isqrt(_MOST_PAIRS // _EVALUATION_ROWS):,} points in all. Datasets may have "
+                "such rows."
+            )
+        return self.round_rows
 
     @property
     def group_rows(self) -> int:
