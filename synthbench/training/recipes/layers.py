@@ -38,7 +38,7 @@ class SuiteSetting:
     Attributes:
         name: its name in tables and files.
         study: the study, with one recipe for each baseline and rate.
-        validation: the measure by which the rate is chosen.
+        validation: the measure by which the rate is chosen. None where there is one rate.
         passed: the meaning of a high figure on longer rows.
         failed: the meaning of a low figure there, of a layer that has learned its rows.
         quick: whether it is part of the profile `quick`.
@@ -46,7 +46,7 @@ class SuiteSetting:
 
     name: str
     study: Study
-    validation: Measure
+    validation: Measure | None
     passed: str
     failed: str
     quick: bool = False
@@ -66,8 +66,11 @@ def _setting(
     passed: str,
     failed: str,
     steps: int,
-    validation: str = "validation",
+    validation: str | None = "validation",
+    metric: str = "position_accuracy",
+    rates: tuple[float, ...] = RATES,
     quick: bool = False,
+    recipe: Mapping[str, Any] | None = None,
     **study: Any,
 ) -> SuiteSetting:
     chosen: dict[str, Any] = {
@@ -78,15 +81,16 @@ def _setting(
         "cooldown": 100,
         "validate_every": max(1, steps // 10),
         "start": True,
+        **(recipe or {}),
     }
     recipes = tuple(
         at_rate(Recipe("", model, steps=steps, options=options, **chosen), model, rate)
         for model, options in BASELINES.items()
-        for rate in RATES
+        for rate in rates
     )
-    metric = "position_accuracy"
-    chosen_by = Measure("validation", validation, metric, headline="in")
-    measures = (chosen_by, Measure("beyond", "test", metric, headline="out"))
+    chosen_by = Measure("validation", validation, metric, headline="in") if validation else None
+    beyond = Measure("beyond", "test", metric, headline="out")
+    measures = (chosen_by, beyond) if chosen_by else (beyond,)
     fields = {"stream": True, "seeds": 1, "variants": (variant,), "name": f"layers-{name}", **study}
     return SuiteSetting(
         name, Study(task, "cpu", title, recipes, measures, **fields), chosen_by,
@@ -128,6 +132,18 @@ SETTINGS = (
         rows={"iid": 500, "validation": 500, "test": 1_000},
     ),
     _setting(
+        "cycle",
+        "chomsky",
+        "cycle-navigation",
+        "Place on a cycle of five, trained on walks of 1 to 10 steps, tested on up to 40",
+        passed="counts modulo 5",
+        failed="counts no further than in training",
+        steps=3_000,
+        validation="iid",
+        parameters={"train_lengths": tuple(range(1, 11)), "test_lengths": (15, 20, 30, 40)},
+        rows={"iid": 500, "test": 1_000},
+    ),
+    _setting(
         "bucket-sort",
         "chomsky",
         "bucket-sort",
@@ -139,6 +155,23 @@ SETTINGS = (
         quick=True,
         parameters={"train_lengths": tuple(range(1, 11)), "test_lengths": (15, 20, 30, 40)},
         rows={"iid": 500, "test": 1_000},
+    ),
+    _setting(
+        "recall-4",
+        "mqar",
+        "default",
+        "Recall of 4 pairs in 16 positions, tested on up to 8 pairs in 32",
+        passed="finds by content",
+        failed="its state does not hold more pairs than in training",
+        steps=6_000,
+        parameters={
+            "vocabulary": 32,
+            "length": 16,
+            "pairs": 4,
+            "test_lengths": (32,),
+            "test_pairs": (4, 8),
+        },
+        rows={"iid": 500, "validation": 500, "test": 1_000},
     ),
     _setting(
         "selective-copying",
@@ -162,6 +195,20 @@ SETTINGS = (
         steps=1_500,
         parameters={"symbols": 8, "length": 16, "copied": 1},
         rows={"iid": 500, "validation": 500, "test": 1_000},
+    ),
+    _setting(
+        "modular-addition",
+        "modular-arithmetic",
+        "add",
+        "Addition modulo 97 from half of all equations, tested on the others",
+        passed="has the rule",
+        failed="has the pairs by heart",
+        steps=3_000,
+        validation=None,
+        metric="accuracy",
+        rates=(1e-3,),
+        stream=False,
+        recipe={"batch_size": 512, "weight_decay": 1.0, "beta2": 0.98, "cooldown": 0, "warmup": 10},
     ),
 )
 #: The suites by name.
