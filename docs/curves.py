@@ -53,6 +53,12 @@ def _chart(task: Task, models: Sequence[Mapping[str, Any]], where: str) -> str |
     return None
 
 
+def has_curves(comparison: Mapping[str, Any], variant: str) -> bool:
+    """True if something was measured of a variant that makes a curve."""
+    models = [line for line in drawn_models(comparison) if line["variant"] == variant]
+    return bool(by_bucket(models) or by_size(models) or by_step(models))
+
+
 def curve_anchor(comparison: Mapping[str, Any], variant: str) -> str:
     """The anchor of a variant's curves on the task's page."""
     return f"curves-{comparison['profile']}-{comparison['study']}-{variant}"

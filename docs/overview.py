@@ -10,7 +10,7 @@ from html import escape
 from typing import Any
 
 from chance import chance
-from curves import curve_anchor
+from curves import curve_anchor, has_curves
 from results import drawn_models
 
 from synthbench.tasks.registry import task as make_task
@@ -159,8 +159,9 @@ def _cell(comparison: Comparison, entry: Line, curves: str) -> str:
     have = sum(value is not None for value in figure["values"])
     share = f" <small>{have}/{runs}</small>" if have < runs else ""
     shown = f'title="{escape("; ".join(words))}">{figure["mean"]:.2f}{_SINGLE * single}{share}'
-    page = curves.format(task=comparison["task"])
-    place = f"{page}#{curve_anchor(comparison, entry['variant'])}"
+    place, variant = curves.format(task=comparison["task"]), entry["variant"]
+    if has_curves(comparison, variant):
+        place += f"#{curve_anchor(comparison, variant)}"
     return f'<td style="--share: {figure["mean"]:.3f}"><a href="{place}" {shown}</a></td>'
 
 

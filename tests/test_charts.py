@@ -155,7 +155,8 @@ def test_a_cell_of_the_matrix_leads_to_a_curve_if_one_is_drawn_and_marks_what_is
         matrix,
     )
     assert len(cells) > 30
-    assert {place for _, place, *_ in cells} <= anchors
+    places = {place for _, place, *_ in cells if "#" in place}
+    assert len(places) > 10 and places <= anchors
     grey = re.findall(r'<td class="unlearned" title="(.*?)"></td>', matrix)
     assert len(grey) > 10 and all("not fitted in" in words for words in grey)
     for share, _, words, shown, single in cells:

@@ -31,9 +31,9 @@ def test_all_layers_of_a_setting_have_one_recipe_and_differ_in_the_rate_alone():
         assert all(one == kinds[0] for one in kinds)
         assert kinds[0].start
         rates = dict.fromkeys(one.learning_rate for one in setting.study.recipes)
-        assert tuple(rates) == RATES
+        assert tuple(rates) == RATES or (setting.validation is None and len(rates) == 1)
         assert [one.model for one in setting.study.recipes[:: len(rates)]] == list(BASELINES)
-        assert setting.validation.split != "test"
+        assert setting.validation is None or setting.validation.split != "test"
 
 
 @pytest.fixture
