@@ -12,7 +12,7 @@ from synthbench.auditing.scoring import measure, next_of_level
 from synthbench.sampling.preview import sample_table
 from synthbench.training.recipes import find_study
 
-#: Rows of a split that are drawn.
+#: The most rows of a split that are drawn.
 _ROWS = 4_000
 
 
@@ -35,7 +35,8 @@ def _chance(
     (asked,) = (one for one in study.measures if one.name == measure_name)
     if task.labels is not None:
         return 1 / len(task.labels)
-    rows = sample_table(task, asked.split, _ROWS)
+    (split,) = (one for one in task.splits if one.name == asked.split)
+    rows = sample_table(task, split.name, min(_ROWS, split.rows))
     answers, sizes = rows["label"].to_pylist(), np.array(rows[task.bucket_name].to_pylist())
     following = next_of_level([sizes == size for size in np.unique(sizes)])
     others = [answers[place] for place in following]
