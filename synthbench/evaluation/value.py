@@ -135,7 +135,9 @@ def reader(
     read = functools.partial(_sequence, tokens, signs, separator)
     if kind == "sequence":
         return read
-    return lambda text, mode: read(text, mode) or _checked(text, mode, signs)
+    # An arrow may be a move of a path, which the check reads.
+    others = {code: blank for code, blank in signs.items() if code != ord("→")}
+    return lambda text, mode: read(text, mode) or _checked(text, mode, others)
 
 
 def _single(read: Callable[[str, str], str | None], text: str, mode: str) -> str | None:

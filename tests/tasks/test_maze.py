@@ -282,6 +282,11 @@ def test_the_share_of_cells_counts_free_cells_alone_and_moves_mark_what_they_rea
                 }.items()
             }
             assert share["label"] == share["moves"] == 1.0
+            moves = task.answer.format_answer(row["label"])
+            for signs in ("\u2191\u2192\u2193\u2190", "\u2b06\u27a1\u2b07\u2b05"):
+                arrows = moves.translate(str.maketrans("URDL", signs))
+                assert llm.score(task, row, f"Answer: {arrows}") == 1.0
+            assert llm.score(task, row, f"Answer: {moves.replace(' ', ' → ')}") == 1.0
             assert share["copy"] == pytest.approx(1 - path / free)
             assert share["first"] == pytest.approx(1 - max(path - 1, 0) / free)
             assert task.measure(row, None) == {"accuracy": 0.0, "position_accuracy": 0.0}
