@@ -81,7 +81,7 @@ class _Plain(dict[int, str]):
             character = "-" if kind == "Pd" else " "
         elif kind in ("Cf", "Mn", "Me"):  # without width: joiners, marks, a key's cap
             character = ""
-        elif 0x2194 <= code <= 0x21FF or 0x2794 <= code <= 0x27BE or 0x27F0 <= code <= 0x297F:
+        elif 0x2190 <= code <= 0x21FF or 0x2794 <= code <= 0x27BE or 0x27F0 <= code <= 0x297F:
             character = "→"
         elif 0xFF01 <= code <= 0xFF5E:
             character = chr(code - 0xFEE0)

@@ -334,6 +334,12 @@ def _checked(text: str, mode: str, signs: Mapping[int, str] = {}) -> str | None:
     text, depth = "\n".join(lines), 0
     while depth < _DEEPEST and (found := _FRACTION.subn(r"((\1)/(\2))", text))[1]:
         text, depth = found[0], depth + 1
-    text = plain(text).translate(signs).replace("==", "=").strip()
+    parts = re.split("([←↑↓])", text) if signs else [text]  # which may be moves
+    text = (
+        "".join(part if part in "←↑↓" else plain(part) for part in parts)
+        .translate(signs)
+        .replace("==", "=")
+        .strip()
+    )
     # The rest of a sentence, or its full stop.
     return re.sub(r",?\s(?:which|because|since)\s.*\Z|(?<=[\w)\]])\.\Z", "", text) or None
