@@ -45,7 +45,8 @@ _OF_SEQUENCES = (
 def _shorter(recipe: Recipe) -> Recipe:
     steps = max(_LEAST, recipe.steps // _SHARE) if recipe.steps else 0
     warmup, every = recipe.warmup // _SHARE, max(1, steps // 2)
-    return dataclasses.replace(recipe, steps=steps, warmup=warmup, validate_every=every)
+    shorter = dataclasses.replace(recipe, steps=steps, warmup=warmup, validate_every=every)
+    return dataclasses.replace(shorter, cooldown=min(steps, recipe.cooldown // _SHARE))
 
 
 def _quick(study: Study) -> Study:
