@@ -133,7 +133,8 @@ class ListOps(ExpressionTask):
     @property
     def block_rows(self) -> int:
         """Candidates of a block: fewer if rows may be longer than a thousand tokens."""
-        return 16_384 if self.parameters.max_length <= _LONG else 1_024
+        rows = super().block_rows
+        return rows if self.parameters.max_length <= _LONG else min(rows, 1_024)
 
     def stream_round_rows(self, split: Split) -> int:
         """Rows of a round: fewer if rows may be longer than a thousand tokens, or are very deep.
