@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from synthbench.cli.options import (
     variant_option,
     variants_option,
 )
+from synthbench.cli.suite import try_suite
 from synthbench.errors import UsageError
 from synthbench.text.tables import Table
 
@@ -241,7 +241,7 @@ def reproduce(
     of_suites = {"--width": width, "--rates": rates, "--compare": compare}
     if suite is not None:
         fixed = {"--variant": variants, "--level": level, "--set": settings}
-        _try_suite(suite, task, {**chosen, **common}, fixed, quiet, width, rates, compare)
+        try_suite(suite, task, {**chosen, **common}, fixed, quiet, width, rates, compare)
         return
     if given := [name for name, value in of_suites.items() if value is not None]:
         raise UsageError(f"{given[0]} is for --suite.")
@@ -277,56 +277,6 @@ def _choose(
         level=level,
         parameters=pairs(settings, "--set"),
     )
-
-
-def _try_suite(
-    suite: str,
-    task: str | None,
-    chosen: dict[str, Any],
-    fixed: dict[str, Any],
-    quiet: bool,
-    width: int | None,
-    rates: str | None,
-    compare: tuple[str, str] | None,
-) -> None:
-    """Run a suite and show its table. Its settings have tasks, sizes and datasets of their own."""
-    usual = {"study": "main", "dataset": None, "stream": None, "compile": False}
-    taken = {name: chosen.pop(name) for name in usual}
-    fixed |= {f"--{name}": value for name, value in taken.items() if value != usual[name]}
-    given = [name for name, value in {"TASK": task, **fixed}.items() if value]
-    if given:
-        raise UsageError(f"--suite {suite} has settings of its own. Leave out {', '.join(given)}.")
-    with needs("'reproduce'", "PyTorch", "train"):
-        from synthbench.training.suite import reproduce_suite
-        from synthbench.training.suite.run import read_report
-        from synthbench.training.suite.tables import comparison_table, suite_table
-    if compare is not None:
-        first, second = map(read_report, compare)
-        show(comparison_table(first, second, compare))
-        return
-    if width is not None:
-        chosen["width"] = width
-    if rates is not None:
-        chosen["rates"] = _rates(rates)
-    try:
-        report = reproduce_suite(suite, **chosen)
-    except KeyboardInterrupt:
-        if not quiet:
-            with contextlib.suppress(UsageError):
-                show(suite_table(read_report(chosen["out"] or f"{suite}-reproduced")))
-        raise
-    if not quiet:
-        show(suite_table(report))
-
-
-def _rates(text: str) -> list[float]:
-    """Learning rates, separated by commas."""
-    try:
-        return [float(one) for one in text.split(",")]
-    except ValueError:
-        raise UsageError(
-            f"Option '--rates': {text!r} is not a list of numbers such as 1e-3,3e-3."
-        ) from None
 
 
 @click.command(

@@ -332,13 +332,9 @@ def check_askable(task: Task) -> None:
         raise UsageError(f"Task {task.name!r} is not for language models: {reason}.")
 
 
+@functools.lru_cache(maxsize=64)  # a task is a value, and rewards ask this of every completion
 def why_not_askable(task: Task) -> str | None:
     """The reason why a task's rows cannot be prompts. None if they can."""
-    return _why_not_askable(task)
-
-
-@functools.lru_cache(maxsize=64)  # a task is a value, and rewards ask this of every completion
-def _why_not_askable(task: Task) -> str | None:
     columns = task.columns
     if TEXT not in columns and task.image_column is None:
         return "its rows have neither a text nor an image"

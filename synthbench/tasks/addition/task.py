@@ -144,12 +144,9 @@ class Addition(TextTask):
 
     @property
     def columns(self) -> dict[str, Column]:
-        return {
-            "text": WrittenRow(),
-            "label": WrittenNumber(),
-            "digits_a": value("int16"),
-            "digits_b": value("int16"),
-        }
+        number = value("int16")
+        columns = {"text": WrittenRow(), "label": WrittenNumber()}
+        return {**columns, "digits_a": number, "digits_b": number}
 
     def stream_round_rows(self, split: Split) -> int:
         """Rows of a round, which draws a block of every size.
@@ -162,10 +159,9 @@ class Addition(TextTask):
         if tokens > _MOST_TOKENS:
             most = round((_MOST_TOKENS / self.block_rows) ** (1 / 3))
             raise ParameterError(
-                f"Split {split.name} of addition: the first row of a stream waits for numbers of "
-                f"all {len(split.buckets):,} sizes, {tokens:,} digits. Allowed are "
-                f"{_MOST_TOKENS:,}, as with train_digits={most} or fewer test_digits. Datasets "
-                "may have such rows."
+                f"Split {split.name} of addition: a stream begins with {tokens:,} digits. Allowed "
+                f"are {_MOST_TOKENS:,}, as with train_digits={most} or fewer test_digits. "
+                "Datasets may have such rows."
             )
         return self.round_rows
 
@@ -261,8 +257,7 @@ class Addition(TextTask):
         """The positions of an answer's digits, if they do not follow that of the last sign."""
         if self.parameters.positions == "coupled":
             return None
-        longest = self._longest()
-        return self._starts(block)[:, None] + np.arange(longest + 1)
+        return self._starts(block)[:, None] + np.arange(self._longest() + 1)
 
     def _longest(self) -> int:
         """The most digits of an answer in any split."""
