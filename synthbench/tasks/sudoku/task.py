@@ -85,6 +85,7 @@ class Sudoku(TextTask):
     categories = ("text-generation",)
     bucket_name = "nodes"
     blank = "."
+    scored_columns = ("text", "label")
     group_by = (Breakdown("nodes", width=20), Breakdown("clues", width=4))
     forms = ("token-classification", "masked-lm", "causal-lm")
     levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
