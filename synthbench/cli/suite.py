@@ -20,7 +20,11 @@ def try_suite(
     rates: str | None,
     compare: tuple[str, str] | None,
 ) -> None:
-    """Run a suite and show its table. Its settings have tasks, sizes and datasets of their own."""
+    """Run a suite and show its table. Its settings have tasks, sizes and datasets of their own.
+
+    Raises:
+        UsageError: a task or an option that the settings fix.
+    """
     usual = {"study": "main", "dataset": None, "stream": None, "compile": False}
     taken = {name: chosen.pop(name) for name in usual}
     fixed |= {f"--{name}": value for name, value in taken.items() if value != usual[name]}

@@ -155,8 +155,8 @@ class Curriculum:
             *dict.fromkeys(name for rows in self._rows.values() for name in _columns(rows.tasks)),
         ]
         levels, rewards = [], []
-        truncated = truncations(completions, columns, self._end_tokens)
         rows = rows_of(completions, names, columns)
+        truncated = truncations(completions, columns, self._end_tokens)
         for completion, row, is_cut in zip(completions, rows, truncated, strict=True):
             levels.append(level := row.pop("level"))
             check_name("level of this curriculum", level, self._names)

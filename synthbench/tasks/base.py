@@ -80,11 +80,12 @@ class TextTask(Task):
     # Verdicts on grids, whose other cells are given.
 
     def right_places(self, row: Mapping[str, Any], answer: Any) -> dict[int, bool]:
-        """As of `Task`. Without the given places of a row that has blank places."""
+        """As of `Task`. Without the given places of a row whose text has blank places."""
         right = super().right_places(row, answer)
-        if self.blank is None:
+        text = row.get("text")
+        if self.blank is None or not isinstance(text, str):
             return right
-        words = row["text"].split(self.separator)
+        words = text.split(self.separator)
         given = {place for place, word in enumerate(words, 1) if word != self.blank}
         return {place: verdict for place, verdict in right.items() if place not in given} or right
 

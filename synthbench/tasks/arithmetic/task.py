@@ -153,6 +153,11 @@ class Arithmetic(ExpressionTask):
         )
 
     def stream_round_rows(self, split: Split) -> int:
+        """Rows of a round, which waits for rows of all depths, operators and labels.
+
+        Raises:
+            ParameterError: the first row would take too long.
+        """
         chosen = self.parameters
         if chosen.balance == "label" and chosen.modulus > _STREAMED:
             raise ParameterError(

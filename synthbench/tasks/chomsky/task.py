@@ -199,6 +199,11 @@ class Chomsky(TextTask):
         return tuple(dict.fromkeys(found))
 
     def stream_round_rows(self, split: Split) -> int:
+        """Rows of a round.
+
+        Raises:
+            ParameterError: the first row would take too long.
+        """
         most, mean = _STREAMED.get(self.variant), sum(split.buckets) / len(split.buckets)
         if most and not split.evaluation and mean > most:
             raise ParameterError(

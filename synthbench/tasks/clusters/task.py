@@ -98,6 +98,11 @@ class Clusters(Task):
         return 8 * self.block_rows
 
     def stream_round_rows(self, split: Split) -> int:
+        """Rows of a round.
+
+        Raises:
+            ParameterError: the first row would take too long.
+        """
         rows = min(self.round_rows, _EVALUATION_ROWS)
         points = sum(self.sizes)
         if rows * points**2 > _MOST_PAIRS:

@@ -85,7 +85,6 @@ class Sudoku(TextTask):
     categories = ("text-generation",)
     bucket_name = "nodes"
     blank = "."
-    scored_columns = ("text", "label")
     group_by = (Breakdown("nodes", width=20), Breakdown("clues", width=4))
     forms = ("token-classification", "masked-lm", "causal-lm")
     levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -158,6 +157,11 @@ class Sudoku(TextTask):
         return _TOGETHER if not more else _TOGETHER // 4 * (1 + more)
 
     def stream_round_rows(self, split: Split) -> int:
+        """Rows of a round, which has all augmentations of its puzzles.
+
+        Raises:
+            ParameterError: the first row would take too long.
+        """
         if self.variant != "4x4" and self._of_each(split) > 1 + _STREAMED:
             raise ParameterError(
                 f"Parameter augmentations={self.parameters.augmentations}: the first row of a "
