@@ -117,6 +117,8 @@ def main(words: list[str]) -> None:
                     store.write(json.dumps(line, separators=(",", ":")) + "\n")
     if chosen.out:
         chosen.out.write_text(page(known), encoding="utf-8")
+    failed = sum("error" in line for line in known.values())
+    print(f"{len(known) - failed} tasks asked, {failed} not, in {chosen.store}")
 
 
 #: The columns of the page, and the questions of a probe that each sums up. A name that ends in a

@@ -61,6 +61,10 @@ def _small_replies(patched, place):
     return [str(place / "replies.parquet"), "--repeat", "1"]
 
 
+def _small_published(patched, place):
+    return ["no-such-task", "--out", str(place / "page.md")]
+
+
 def _small_collect(patched, place):
     from synthbench.training.train import train
 
@@ -90,6 +94,7 @@ SMALL = {
     "rewards": ["--rows", "8", "--repeat", "1", "--other", "."],
     "collect": _small_collect,
     "leak": _small_leak,
+    "published": _small_published,
 }
 #: What the modules import that a plain installation lacks.
 NEEDS = {

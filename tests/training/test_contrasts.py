@@ -276,8 +276,9 @@ def test_a_line_has_rows_of_its_own_where_variants_differ():
 
 def test_the_studies_for_two_cores_have_the_names_of_the_papers_lines():
     """So that a figure is never held against that of another line of the table."""
+    of_papers = {made.task for made in STUDIES if made.profile == "paper"}
     for made in STUDIES:
-        if made.profile != "paper" and made.name == "main":
+        if made.profile != "paper" and made.name == "main" and made.task in of_papers:
             paper = find_study(made.task, "paper", made.name)
             titles = {recipe.title: recipe for recipe in paper.recipes}
             for recipe in made.recipes:

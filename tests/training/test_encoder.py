@@ -121,10 +121,10 @@ def test_first_states_can_be_dropped_after_positions_were_added():
     model = encoder_of("transformer", input_dropout=0.5)
     tokens, lengths = rows_of()
     padded, _ = model.backbone._with_begin_end(tokens, lengths)
-    first = model.eval().backbone._embed(padded)
+    first = model.eval().backbone._embed(padded, None)
     places = sinusoidal(torch.arange(padded.shape[1]), 16)
     torch.testing.assert_close(first, model.backbone.embedding(padded) + places)
-    dropped = model.train().backbone._embed(padded)
+    dropped = model.train().backbone._embed(padded, None)
     torch.testing.assert_close(dropped, torch.where(dropped == 0, 0.0, 2 * first))
     assert (dropped == 0).float().mean().item() == pytest.approx(0.5, abs=0.1)
 

@@ -33,7 +33,8 @@ def model_and_rows(name):
 @every_model
 def test_neither_padding_nor_other_rows_change_an_answer(name):
     model, inputs, lengths = model_and_rows(name)
-    scores, ponder = model.eval()(inputs, lengths)
+    output = model.eval()(inputs, lengths)
+    scores, ponder = output.scores, output.ponder
     whole = [inputs.shape[1]] * len(inputs) if lengths is None else lengths
     single = [model(inputs[row : row + 1, :length]) for row, length in enumerate(whole)]
     for together, alone in zip(scores, single, strict=True):
