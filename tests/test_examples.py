@@ -17,7 +17,7 @@ NEEDED = ("fla", "torch", "datasets", "transformers", "matplotlib", "jax")
 
 
 def test_examples_are_few_and_short_and_say_what_they_print():
-    assert len(EXAMPLES) <= 10
+    assert len(EXAMPLES) <= 11
     for path in EXAMPLES:
         text = path.read_text(encoding="utf-8")
         assert len(text.splitlines()) <= 120
