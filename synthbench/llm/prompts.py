@@ -243,8 +243,8 @@ def stream_conversation(task: Task, split: str, shots: int, system: str | None) 
     check_whole_number("Shots", shots, least=0, most=MOST_SHOTS)
     if not shots:
         return Conversation(task, system)
-    trained, plan = _split_of_examples(task, shots), plan_rows(task, "paper", None)
-    examples = _first_examples(task, plan, trained, shots)
+    trained = _split_of_examples(task, shots)
+    examples = _first_examples(task, plan_rows(task, "paper", None), trained, shots)
     if split == trained and sum(divide(task, task.split(trained), shots + 1).values()) <= shots:
         raise UsageError(
             f"Shots {shots:,}: {trained} has no other rows, and worked examples are never asked; "
@@ -260,10 +260,8 @@ def _first_examples(task: Task, plan: Plan, split: str, count: int) -> list[dict
 def _enough(examples: list[dict[str, Any]], split: str, count: int) -> list[dict[str, Any]]:
     """The examples. A UsageError if the split has fewer than were asked for."""
     if len(examples) < count:
-        raise UsageError(
-            f"Shots {count:,}: {split} has {len(examples):,} rows. Allowed are whole numbers from "
-            f"0 to {len(examples)}."
-        )
+        allowed = f"Allowed are whole numbers from 0 to {len(examples)}."
+        raise UsageError(f"Shots {count:,}: {split} has {len(examples):,} rows. {allowed}")
     return examples
 
 
@@ -271,9 +269,7 @@ def _split_of_examples(task: Task, shots: int) -> str:
     """The split that worked examples are taken from."""
     trained = next((one.name for one in task.splits if not one.evaluation), None)
     if trained is None or task.image_column is not None:
-        raise UsageError(
-            f"Shots {shots}: {task.name!r} has no rows of text in train. Allowed is 0."
-        )
+        raise UsageError(f"Shots {shots}: {task.name!r} has no texts in train. Allowed is 0.")
     return trained
 
 
@@ -332,9 +328,13 @@ def check_askable(task: Task) -> None:
         raise UsageError(f"Task {task.name!r} is not for language models: {reason}.")
 
 
-@functools.lru_cache(maxsize=64)  # a task is a value, and rewards ask this of every completion
 def why_not_askable(task: Task) -> str | None:
     """The reason why a task's rows cannot be prompts. None if they can."""
+    return _why_not_askable(task)
+
+
+@functools.lru_cache(maxsize=64)  # a task is a value, and rewards ask this of every completion
+def _why_not_askable(task: Task) -> str | None:
     columns = task.columns
     if TEXT not in columns and task.image_column is None:
         return "its rows have neither a text nor an image"
