@@ -213,6 +213,11 @@ Each fact was seen without synthbench, too. Scripts are in `findings/`.
 - **Next seed** (reasoning-gym): row *n* of seed *s* is drawn with seed *s + n*, so seeds 0 and 1
   share 499 of 500 rows. Choose seeds that are farther apart than the rows of a dataset
   (`reasoning_gym_next_seed.sh`).
+- **Few questions** (reasoning-gym): of 500 rows of `tower_of_hanoi` of seed 1,000,000, 496 are rows
+  of seed 0. In `string_synthesis` and `string_splitting` 447 are, in `coin_flip` 433
+  (`reasoning_gym_shared_rows.sh`).
+- **One rule** (reasoning-gym): every answer of `aiw` is one more than the first number of women in
+  the question, in 2,000 of 2,000 rows (`reasoning_gym_aiw_rule.sh`).
 - **Hash seed** (reasoning-gym): rows of `isomorphic_strings`, `polynomial_multiplication`,
   `ransom_note` and `word_ladder` depend on `PYTHONHASHSEED`, which Python draws for each process
   (`reasoning_gym_hash_seed.sh`).
