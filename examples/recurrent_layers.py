@@ -13,7 +13,7 @@ from types import ModuleType
 
 
 def mamba(width):  # with the scan in plain PyTorch, which its authors call the reference
-    if importlib.util.find_spec("selective_scan_cuda") is None:  # mamba_ssm imports it
+    if importlib.util.find_spec("selective_scan_cuda") is None:  # mamba_ssm imports it anyway
         sys.modules["selective_scan_cuda"] = ModuleType("selective_scan_cuda")
     from mamba_ssm.modules import mamba_simple as module
     from mamba_ssm.ops.selective_scan_interface import selective_scan_ref

@@ -1,8 +1,9 @@
 """The work before the first row of a stream, estimated from a few trees.
 
 A round of a stream waits for rows of all buckets, and a deep tree rarely fits into few tokens. So
-256 trees of a depth are drawn, and their share within the limits gives the trees that a round
-draws. Estimates are sums over counts, without a clock, so they are the same everywhere.
+256 trees of a depth are drawn, or more until some fit, and their share within the limits gives the
+trees that a round draws. Estimates are sums over counts, without a clock, so they are the same
+everywhere.
 """
 
 from __future__ import annotations
