@@ -99,7 +99,7 @@ NO_POSITIONS = dataclasses.replace(
 )
 
 
-def _places(*lengths: int) -> tuple[Measure, ...]:
+def places_at(*lengths: int) -> tuple[Measure, ...]:
     """The share of right places on rows as in training, and at lengths beyond them."""
     return (
         Measure("iid", "iid", _PLACES, headline="in"),
@@ -155,7 +155,7 @@ MAIN = Study(
     variants=("Z2", "S3"),
     eval_splits=("iid",),
     seeds=3,
-    measures=_places(64, 128, 256),
+    measures=places_at(64, 128, 256),
     recipes=(_lstm(32), *(_attention(position, 32) for position in _POSITIONS)),
     departures=(_LONGER_ROWS, _NO_START),
 )

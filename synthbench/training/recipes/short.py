@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from synthbench.training.recipes.base import Measure, Recipe, Study
+from synthbench.training.recipes.base import Recipe, Study
+from synthbench.training.recipes.illusion import places_at
 
-_PLACES = "position_accuracy"
 #: The models with their options. States are 64 wide.
 _MODELS: Mapping[str, Mapping[str, Any]] = {
     "lstm": {"d_model": 64, "d_embedding": 64, "dropout": 0.0},
@@ -49,22 +49,12 @@ def _study(
     steps: int = 1_000,
 ) -> Study:
     """A study that is measured at some lengths of test."""
-    longer = (
-        Measure(
-            f"length {length}",
-            "test",
-            _PLACES,
-            where=("length", length),
-            headline="out" if length == lengths[-1] else "",
-        )
-        for length in lengths
-    )
     return Study(
         task,
         "cpu",
         title,
         tuple(_recipe(model, steps) for model in models),
-        (Measure("iid", "iid", _PLACES, headline="in"), *longer),
+        places_at(*lengths),
         variants=variants,
         name=name,
         parameters=parameters,
