@@ -226,8 +226,8 @@ def _first_id(task: Task, block: Block, rows: pa.RecordBatch) -> Wrong | None:
     if there.equals(right):
         return None
     pairs = enumerate(zip(there.to_pylist(), right.to_pylist(), strict=True))
-    row, (found, expected) = next(one for one in pairs if one[1][0] != one[1][1])
-    return row, f"id is {short(found)}, the row's inputs give {short(expected)}"
+    row, (stored, expected) = next(pair for pair in pairs if pair[1][0] != pair[1][1])
+    return row, f"id is {short(stored)}, the row's inputs give {short(expected)}"
 
 
 def _unknown_ids(error: Exception) -> Wrong:

@@ -44,19 +44,19 @@ def audit_spec(task: ExpressionTask) -> AuditSpec:
             by_key(
                 "root operator alone",
                 "The most frequent label under the root's operator.",
-                lambda columns: np.array([one.root for one in trees.looks(columns)]),
+                lambda columns: np.array([look.root for look in trees.looks(columns)]),
             ),
             by_key(
                 "longest argument alone",
                 "The most frequent label for the value of the root's longest argument.",
-                lambda columns: np.array([one.longest for one in trees.looks(columns)]),
+                lambda columns: np.array([look.longest for look in trees.looks(columns)]),
             ),
             *(_cut_below(levels, depth, trees) for levels in range(1, trees.deepest)),
         ),
         distributions={
-            "operators": lambda columns: [one.symbol for one in trees.operators(columns)],
+            "operators": lambda columns: [operator.symbol for operator in trees.operators(columns)],
             "arguments of an operator": lambda columns: [
-                len(one.arguments) for one in trees.operators(columns)
+                len(operator.arguments) for operator in trees.operators(columns)
             ],
             "depth of deciding leaves": lambda columns: [
                 depth for depth, _ in trees.leaves(columns)
@@ -75,7 +75,7 @@ def audit_spec(task: ExpressionTask) -> AuditSpec:
                 depth,
                 f"Rows that need less depth than `{depth}` says (ties broken towards the "
                 "shallowest argument).",
-                lambda columns: np.array([one.needed for one in trees.looks(columns)]),
+                lambda columns: np.array([look.needed for look in trees.looks(columns)]),
             ),
         ),
         levels=Levels(depth, lambda columns: numbers(columns[depth])),
@@ -88,7 +88,7 @@ def _cut_below(levels: int, depth: str, trees: _Trees) -> Shortcut:
         "The most frequent label for the root's operator and the value of the tree without the "
         f"operators that are nested deeper than {levels}; in rows that claim to be deeper.",
         lambda columns: np.array(
-            [(one.root, one.cuts[levels - 1]) for one in trees.looks(columns)]
+            [(look.root, look.cuts[levels - 1]) for look in trees.looks(columns)]
         ),
         applies=lambda columns: numbers(columns[depth]) > levels,
     )
@@ -102,8 +102,8 @@ class _Trees:
     """
 
     def __init__(self, task: ExpressionTask) -> None:
-        chosen = task.parameters
-        self.deepest = max(chosen.train_depths + chosen.validation_depths + chosen.test_depths)
+        parameters = task.parameters
+        self.deepest = max(parameters.train_depths + parameters.validation_depths + parameters.test_depths)
         self._deciding = task.deciding
         cached = functools.lru_cache(maxsize=1 << 16)
         self._read = cached(task.read)

@@ -65,7 +65,7 @@ def draw_from_pools(
 ) -> tuple[Operators, NDArray[np.int64]]:
     """As `sampling.sample_given_keys`, from pools."""
     pools: list[Operators] = []
-    chosen = np.zeros(len(wanted), np.int64)
+    picks = np.zeros(len(wanted), np.int64)
     before = 0  # operators in the pools so far
     for depth in range(1, height + 1):
         chances = _pool_chances(distribution, height, depth, any_value)
@@ -79,13 +79,13 @@ def draw_from_pools(
             left = {}
             for key, nodes in missing.items():
                 found = drawn.get(key, nodes[:0])[: len(nodes)]
-                chosen[nodes[: len(found)]] = before + found
+                picks[nodes[: len(found)]] = before + found
                 if len(found) < len(nodes):
                     left[key] = nodes[len(found) :]
             pools.append(pool)
             before += size
             missing, first = left, False
-    return Operators.concatenate(pools), chosen
+    return Operators.concatenate(pools), picks
 
 
 def _by_key(keys: NDArray[np.int16], depth: int) -> dict[int, NDArray[np.int64]]:
@@ -202,10 +202,10 @@ def _pool_chances(
     """The chance of every key of this depth in a pool, float64. With `any_value` of the depth."""
     found = _found(distribution, height, depth)
     grammar = distribution.grammar
-    given = total(found[arity] for arity in grammar.arities) / len(grammar.arities)
+    mean_total = total(found[arity] for arity in grammar.arities) / len(grammar.arities)
     chances = operator_chances(distribution, height)
     by_key = np.zeros(max(chances) + 1)
     for key, chance in chances.items():
         if key & DEPTH_MASK == depth:
-            by_key[depth if any_value else key] += chance / given
+            by_key[depth if any_value else key] += chance / mean_total
     return by_key
