@@ -131,6 +131,9 @@ class ChatServer:
             raise NoReplyError(self._told(error), passing=self._reached) from None
         except httpx.HTTPError as error:
             raise NoReplyError(self._told(error)) from None
+        except httpx.InvalidURL as error:  # httpx builds the request of a redirect at once
+            text = f"it redirects to an address that is not valid: {self._quoted(str(error))}"
+            raise NoReplyError(text, passing=False) from None
         if not 200 <= status < 300:
             text = f"status {status}: {self._quoted(_message(data)) or 'no message'}"
             if 300 <= status < 400 and "Location" in headers:
@@ -202,7 +205,10 @@ class ChatServer:
                 _, _, data = await self._send("GET", "models")
             names = [model["id"] for model in read_json(data)["data"]]
             return [one_line(name) for name in names if isinstance(name, str)]
-        except (httpx.HTTPError, NoReplyError, TimeoutError, ValueError, LookupError, TypeError):
+        except (
+            *(httpx.HTTPError, httpx.InvalidURL, NoReplyError, TimeoutError),
+            *(ValueError, LookupError, TypeError),
+        ):
             return []
 
 

@@ -5,6 +5,7 @@ Asynchronous trainers send the reward to other processes, where a closure cannot
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Collection, Iterable, Mapping, Sequence, Sized
 from typing import Any
 
@@ -34,7 +35,7 @@ class Reward:
     """
 
     def __init__(self, tasks: Sequence[Task], end_tokens: Sequence[int] = ()) -> None:
-        self._end_tokens = frozenset(end_tokens)
+        self._end_tokens = frozenset(map(int, end_tokens))
         self._tasks = {task_spec(one): one for one in tasks}
         names = dict.fromkeys(one.name.replace("-", "_") for one in tasks)
         self.__name__ = "_".join(["synthbench", *names])  # its name in the trainer's logs
@@ -43,7 +44,8 @@ class Reward:
         """The call that makes it."""
         tasks = [*self._tasks.values()]
         shown = repr(tasks[0]) if len(tasks) == 1 else repr(tasks)
-        return f"synthbench.llm.trl_reward({shown})"
+        ends = f", end_tokens={sorted(self._end_tokens)}" if self._end_tokens else ""
+        return f"synthbench.llm.trl_reward({shown}{ends})"
 
     def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float]:
         """Score completions.
@@ -54,7 +56,8 @@ class Reward:
                 `completions`. A label may be given as text, too.
 
         Raises:
-            UsageError: a column is missing or has another length, or a row is of another task.
+            UsageError: a column is missing or has another length or type, or a row is of another
+                task.
         """
         if len(self._tasks) == 1:
             (task,) = self._tasks.values()
@@ -118,7 +121,17 @@ def truncations(
     if any(FINISH_REASON in row for row in rows):
         return [is_truncated(row[FINISH_REASON]) for row in rows]
     ids: list[Any] = [row.get(COMPLETION_IDS, ()) if end_tokens else () for row in rows]
-    return [len(one) > 0 and int(one[-1]) not in end_tokens for one in ids]
+    return [_last_token(one) not in {None, *end_tokens} for one in ids]
+
+
+def _last_token(ids: Any) -> int | None:
+    """The last of a completion's token ids. None for an empty list."""
+    try:
+        return operator.index(ids[-1]) if len(ids) else None
+    except (TypeError, LookupError):
+        raise UsageError(
+            f"Column {COMPLETION_IDS!r} has {short(ids)}: expected a list of token ids."
+        ) from None
 
 
 def rows_of(

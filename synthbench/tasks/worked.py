@@ -156,5 +156,5 @@ def solution(task: Task, row: Mapping[str, Any]) -> str:
     The steps of a checked task may lead to another right answer than the label.
     """
     steps, answer = _worked(task, row)
-    label = task.answer.from_solver(answer) if task.is_checked else row[LABEL]
-    return "\n".join([*steps, answer_line(task.answer.format_answer(label))])
+    value = task.answer.from_solver(answer)
+    return "\n".join([*steps, answer_line(task.answer.format_answer(value))])

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -196,6 +197,13 @@ def test_texts_that_carry_no_task_or_row_are_refused():
             judge(entry)
 
 
+def _alike(label):
+    """Other ways in which a program may hold a right label."""
+    if isinstance(label, int):
+        return [str(label), float(label), np.float32(label), np.int64(label)]
+    return [np.str_(label)]
+
+
 LABELS = ["zz", "", "7", 7, -1, 10**400, 0.5, None, True, [], [[]], {}, {"a": 1}, b"7", object()]
 
 
@@ -209,6 +217,8 @@ def test_a_worked_solution_of_a_row_with_a_wrong_label_is_refused(name):
     for label in LABELS:
         found = refused(llm.worked_solution, task, {**row, "label": label})
         assert found == solved or isinstance(found, UsageError), label
+    for label in _alike(row["label"]):
+        assert refused(llm.worked_solution, task, {**row, "label": label}) == solved
 
 
 def test_a_redirect_says_where_it_leads():
@@ -229,6 +239,27 @@ def test_a_redirect_says_where_it_leads():
             assert target in text
             assert "chat/completions" not in text
             assert "Redirects are not followed: give the address" in text
+
+
+@pytest.mark.parametrize(
+    "location", ["javascript:1", "mailto:x", "//[", "http://[::1", "http://h:99999/", "\xff", ""]
+)
+def test_a_redirect_to_no_address_is_a_clear_error(location):
+    with (
+        serve(lambda messages: (307, {"Location": location})) as url,
+        pytest.raises(SynthbenchError, match=r"redirect|Invalid URL|status 307"),
+    ):
+        llm.ask(PARITY, "tiny", url, limit=1, retries=0, progress=False, api_key="")
+
+
+@SOME
+@given(odd)
+def test_token_ids_of_any_type(drawn):
+    reward = llm.trl_reward(PARITY, end_tokens=[2])
+    row = {"label": [ROW["label"]] * 2}
+    for ids in (drawn.value, [drawn.value, [1, 2]], [[drawn.value], [1, 2]]):
+        found = refused(reward, ["Answer: 3", "3"], completion_ids=ids, **row)
+        assert isinstance(found, UsageError) or set(found) <= {0.0, 1.0}
 
 
 def test_a_wait_that_no_clock_can_hold_is_no_wait():
