@@ -103,7 +103,9 @@ class _Trees:
 
     def __init__(self, task: ExpressionTask) -> None:
         parameters = task.parameters
-        self.deepest = max(parameters.train_depths + parameters.validation_depths + parameters.test_depths)
+        self.deepest = max(
+            parameters.train_depths + parameters.validation_depths + parameters.test_depths
+        )
         self._deciding = task.deciding
         cached = functools.lru_cache(maxsize=1 << 16)
         self._read = cached(task.read)
