@@ -34,6 +34,7 @@ from drawings import depth_two, way_of_the_data  # noqa: E402
 from levels import levels_table  # noqa: E402
 from overview import matrices  # noqa: E402
 from pictures import picture  # noqa: E402
+from public_tasks import counts_table, tasks_table  # noqa: E402
 from results import contrasts_section, figure, read_comparisons  # noqa: E402
 from site_checks import unanswered, undocumented  # noqa: E402
 from suite import suite_section  # noqa: E402
@@ -213,6 +214,8 @@ _INSERTS: Mapping[str, Callable[[], str]] = {
     "meanings": meanings,
     "new_task": new_task,
     "papers": papers,
+    "public_counts": counts_table,
+    "public_tasks": tasks_table,
     "results_matrix": results_matrix,
     "sampling_drawing": depth_two,
     "suite": suite,
