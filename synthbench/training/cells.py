@@ -12,7 +12,13 @@ from synthbench.training.train_fit import FITTED, NOT_FITTED
 #: Marks a figure that one of several runs has.
 ONE_RUN = "one run"
 #: How a metric's figures are shown. All others have three decimal places.
-_FORMS = {"mse": "{:.1e}", "distance": "{:.2f}", "halting": "{:.1f}", "eureka_epoch": "{:,.0f}"}
+_FORMS = {
+    "mse": "{:.1e}",
+    "distance": "{:.2f}",
+    "halting": "{:.1f}",
+    "eureka_epoch": "{:,.0f}",
+    "eureka_percent": "{:.0f}",
+}
 
 
 def number(metric: str, value: float) -> str:
@@ -50,7 +56,8 @@ def heading(measure: Mapping[str, Any]) -> str:
     """The heading of a measure's column: its name, what its figures are, and of how many rows."""
     words = [measure["name"], _MEANINGS.get(measure["metric"], "")]
     rows = measure.get("rows")
-    counted = rows if measure["metric"] not in ("eureka_ratio", "eureka_epoch") else None
+    of_runs = measure["metric"] in ("eureka_ratio", "eureka_epoch", "eureka_percent")
+    counted = None if of_runs else rows
     words.append(f"{counted:,} rows" if counted else "")
     return ", ".join(filter(None, words))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import statistics
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,8 @@ def compare(study: Study, runs: Mapping[tuple[str, str], Sequence[Run]]) -> dict
     firsts = [_figures(group[0]) for group in runs.values()]
     study = dataclasses.replace(study, measures=_measures(study, firsts))
     parameters = full_parameters(first)
+    models = [_line(study, variant, title, group) for (variant, title), group in runs.items()]
+    _add_percentages(study, models)
     return {
         "synthbench": first["version"],
         "task": study.task,
@@ -59,11 +62,13 @@ def compare(study: Study, runs: Mapping[tuple[str, str], Sequence[Run]]) -> dict
                 "name": measure.name,
                 "metric": measure.metric,
                 "headline": measure.headline,
-                "rows": _alike({line[measure.name]["rows"] for line in firsts}),
+                "rows": _alike(
+                    {line[measure.name]["rows"] for line in firsts if measure.name in line}
+                ),
             }
             for measure in study.measures
         ],
-        "models": [_line(study, variant, title, group) for (variant, title), group in runs.items()],
+        "models": models,
     }
 
 
@@ -74,7 +79,7 @@ def _measures(study: Study, lines: Sequence[Mapping[str, Json]]) -> tuple[Measur
     """
     measures: dict[str, Measure] = {}
     for measure in study.measures:
-        if not any(line[measure.name]["rows"] for line in lines):
+        if not measure.percent_of and not any(line[measure.name]["rows"] for line in lines):
             measure = dataclasses.replace(measure, name=measure.split, where=None)
         measures.setdefault(measure.name, measure)
     return tuple(measures.values())
@@ -107,14 +112,11 @@ def _line(study: Study, variant: str, title: str, runs: Sequence[Run]) -> dict[s
     recipes = [recipe for recipe in study.recipes if recipe.title == title]
     figures, measures = [_figures(run) for run in runs], {}
     for measure in study.measures:
-        values = [figure[measure.name]["value"] for figure in figures]
-        known = [value for value in values if value is not None]
         published = recipes[0].published.get((variant, measure.name))
+        made = figures if not measure.percent_of else []
         measures[measure.name] = {
-            "mean": statistics.fmean(known) if known else None,
-            "deviation": statistics.stdev(known) if len(known) > 1 else None,  # of a sample
-            "values": values,
-            "rows": figures[0][measure.name]["rows"],
+            **_mean([figure[measure.name]["value"] for figure in made]),
+            "rows": made[0][measure.name]["rows"] if made else None,
             "published": published and published.to_dict(),
         }
     return {
@@ -129,6 +131,31 @@ def _line(study: Study, variant: str, title: str, runs: Sequence[Run]) -> dict[s
             for run in runs
         ],
     }
+
+
+def _mean(values: list[float | None]) -> dict[str, Any]:
+    """The values of all runs with their mean and deviation."""
+    known = [value for value in values if value is not None]
+    return {
+        "mean": statistics.fmean(known) if known else None,
+        "deviation": statistics.stdev(known) if len(known) > 1 else None,  # of a sample
+        "values": values,
+    }
+
+
+def _add_percentages(study: Study, models: Sequence[dict[str, Any]]) -> None:
+    """Fill in measures that are in per cent of another line's mean epoch.
+
+    They stay empty if that line was not run, or had no moment.
+    """
+    epoch = next((one.name for one in study.measures if one.metric == "eureka_epoch"), "")
+    whole = {(one["model"], one["variant"]): one["measures"].get(epoch) for one in models}
+    for measure, model in itertools.product(study.measures, models):
+        if measure.percent_of:
+            line = whole.get((measure.percent_of, model["variant"]))
+            values = model["measures"][epoch]["values"]
+            shares = [100 * one / line["mean"] if one and line else None for one in values]
+            model["measures"][measure.name] |= _mean(shares)
 
 
 def _run(run: Run) -> dict[str, Any]:

@@ -26,7 +26,7 @@ LEAST = 0.05
 _RUNS, _EXACT_RUNS = 3, 20
 #: Metrics that say when, or in how many runs, a moment came. They count runs without a moment,
 #: whether it is fitted or not.
-_MOMENTS = ("eureka_ratio", "eureka_epoch")
+_MOMENTS = ("eureka_ratio", "eureka_epoch", "eureka_percent")
 #: Metrics other than shares of rows.
 NO_SHARES = (*_MOMENTS, "mse", "distance", "halting")
 
@@ -88,7 +88,8 @@ def derive(studies: Iterable[Study]) -> tuple[Contrast, ...]:
     """The contrasts of the tables that the studies at the papers' sizes have the figures of."""
     found = []
     for study in studies:
-        for variant, measure in itertools.product(study.variants, study.measures):
+        measures = [one for one in study.measures if not one.percent_of]  # epochs once more
+        for variant, measure in itertools.product(study.variants, measures):
             figures = {
                 recipe.title: figure
                 for recipe in study.recipes

@@ -217,6 +217,8 @@ def _all_figures(study: Study, result: Mapping[str, Any]) -> list[dict[str, Any]
     """The figures of all measures, with that of the whole split where a measure lacks rows."""
     figures: dict[str, dict[str, Any]] = {}
     for measure in study.measures:
+        if measure.percent_of:
+            continue  # it needs the runs of another line
         figures[measure.name] = figure = _figure(measure, result)
         if not figure["rows"]:
             whole = dataclasses.replace(measure, name=measure.split, where=None)

@@ -39,10 +39,12 @@ class Measure:
             `eureka_ratio`: whether the measured accuracy ever passed `Study.eureka`;
             `eureka_epoch`: the epoch at which it passed it;
             `eureka_accuracy`: the final accuracy of the runs that passed it (Eureka, section 4);
+            `eureka_percent`: the epoch in per cent of the mean epoch of the line `percent_of`;
             `halting`: the mean number of steps before a column halts.
         where: column and value, if only rows with this value count.
         headline: `in` or `out`, if it is the task's main figure in or out of distribution.
         rounds: rounds in evaluation, if they differ from those in training. Only for looped models.
+        percent_of: the line of the table that is 100 in `eureka_percent`.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Measure:
     where: tuple[str, Any] | None = None
     headline: str = ""
     rounds: int | None = None
+    percent_of: str = ""
 
 
 @dataclasses.dataclass(frozen=True)

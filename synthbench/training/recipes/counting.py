@@ -100,6 +100,43 @@ LARGE_GRIDS = dataclasses.replace(
     ),
 )
 
+#: Grids of 3x3 cells, as in the ARC task of appendix A. The paper trains no model on it.
+COMMONEST = dataclasses.replace(
+    GRID_COUNT,
+    profile="cpu",
+    name="commonest",
+    title="The commonest colour of a grid, as in an ARC task",
+    variants=("commonest",),
+    parameters={"train_sizes": (3,), "iid_sizes": (3,), "test_sizes": (4, 5, 6)},
+    rows={"iid": 500, "test": 1_500},
+    seeds=1,
+    measures=(
+        Measure("3x3", "iid", "cell_accuracy", headline="in"),
+        *(
+            Measure(
+                f"{size}x{size}",
+                "test",
+                "cell_accuracy",
+                where=("size", size),
+                headline="out" if size == 6 else "",
+            )
+            for size in (4, 5, 6)
+        ),
+    ),
+    recipes=tuple(
+        dataclasses.replace(
+            count(name, *[0.0] * 8),
+            steps=20_000,
+            learning_rate=3e-3,
+            schedule="one-cycle",
+            options={"d_ff": 2048},
+            published={},
+        )
+        for name in ("counting", "counting-standard")
+    ),
+    departures=(),
+)
+
 
 def _repeat(name: str, steps: int, iid: tuple[float, float], test: tuple[float, float]) -> Recipe:
     """A line of table II: mean squared errors with their deviations."""
@@ -133,4 +170,4 @@ IDENTITY = Study(
     departures=(*_DEPARTURES, "100,000 rows of train (paper: fresh rows)"),
 )
 
-STUDIES = (GRID_COUNT, LARGE_GRIDS, IDENTITY)
+STUDIES = (GRID_COUNT, LARGE_GRIDS, COMMONEST, IDENTITY)
