@@ -4,6 +4,7 @@ import dataclasses
 import json
 import statistics
 
+import numpy as np
 import pytest
 import torch
 
@@ -172,6 +173,29 @@ def test_runs_with_a_eureka_moment_are_counted_and_the_others_left_out_of_the_me
     assert figures["epoch"]["mean"] == 1.6
     assert figures["accuracy"]["values"][1] is None
     assert "| 1/2 (0.09 to 0.91) |" in markdown(comparison)
+
+
+def test_epochs_are_compared_with_the_mean_epoch_of_another_line(tmp_path, monkeypatch):
+    moments = iter([2.0, 4.0, 1.5, None])
+
+    def moment(self, looks):
+        epoch = next(moments)
+        return epoch and {"split": "validation", "step": 10, "epoch": epoch}
+
+    monkeypatch.setattr(run.Run, "_eureka", moment)
+    measures = (
+        Measure("epoch", "test", "eureka_epoch"),
+        Measure("% of steps", "test", "eureka_percent", percent_of="small"),
+    )
+    study = dataclasses.replace(QUICK, variants=("forward",), measures=measures)
+    add_study(monkeypatch, study)
+    comparison = quick(tmp_path)
+    values = [one["measures"]["% of steps"]["values"] for one in comparison["models"]]
+    assert np.allclose(values[0], [200 / 3, 400 / 3])
+    assert values[1] == [50.0, None]
+    assert "| 50 (one run) |" in markdown(comparison)
+    alone = quick(tmp_path, models=["lstm"])["models"][0]["measures"]["% of steps"]
+    assert alone["values"] == [None, None] and alone["mean"] is None
 
 
 def test_the_eureka_moment_is_the_first_look_above_the_threshold(tmp_path, monkeypatch):
