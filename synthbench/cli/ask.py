@@ -83,7 +83,7 @@ def ask(
     model: str,
     as_json: bool,
     quiet: bool,
-    **chosen: Any,
+    **keywords: Any,
 ) -> int:
     """Ask a model behind a server that speaks OpenAI's chat API.
 
@@ -94,15 +94,15 @@ def ask(
     """
     from synthbench.llm import ask as ask_model
 
-    asked = _task_or_directory(task, variant, seed, level, settings)
+    source = _task_or_directory(task, variant, seed, level, settings)
     report = ask_model(
-        asked,
+        source,
         model,
         shots=shots or 0,
         request=fields(request),
-        out=_default_out(asked, model) if out is None else out,
+        out=_default_out(source, model) if out is None else out,
         progress=not quiet,
-        **chosen,
+        **keywords,
     )
     show_json(report.to_dict()) if as_json else show(report)
     return 1 if report.failures else 0
@@ -123,8 +123,10 @@ def _task_or_directory(
     return Path(task)
 
 
-def _default_out(asked: Task | Path, model: str) -> Path:
+def _default_out(source: Task | Path, model: str) -> Path:
     """A place for replies that is named by the request."""
-    words = [asked.name] if isinstance(asked, Path) else [asked.name, asked.variant]
-    name = "".join(one if one.isalnum() or one in "._-" else "-" for one in model).lstrip(".")
+    words = [source.name] if isinstance(source, Path) else [source.name, source.variant]
+    name = "".join(
+        character if character.isalnum() or character in "._-" else "-" for character in model
+    ).lstrip(".")
     return Path("asked", *words, name or "model")

@@ -22,7 +22,7 @@ Names = Callable[[Mapping[str, Any]], Iterable[str]]
 
 def add_completion(parameter: click.Parameter) -> None:
     """Have the shell complete an argument or an option that `COMPLETED` knows."""
-    names = next((COMPLETED[one] for one in parameter.opts if one in COMPLETED), None)
+    names = next((COMPLETED[option] for option in parameter.opts if option in COMPLETED), None)
     if names is None:
         return
 
@@ -30,8 +30,8 @@ def add_completion(parameter: click.Parameter) -> None:
         if isinstance(names, str):
             return [CompletionItem(incomplete, type=names)]
         with contextlib.suppress(SynthbenchError, OSError, ImportError):
-            found = [str(name) for name in dict.fromkeys(names(_given(context)))]
-            return [CompletionItem(name) for name in found if name.startswith(incomplete)]
+            allowed = [str(name) for name in dict.fromkeys(names(_given(context)))]
+            return [CompletionItem(name) for name in allowed if name.startswith(incomplete)]
         return []
 
     setattr(parameter, "shell_complete", complete)  # noqa: B010  (a method, for this one alone)
@@ -42,82 +42,84 @@ def _given(context: click.Context) -> dict[str, Any]:
 
     Where an option lacks the value that is being typed, click leaves the arguments unread.
     """
-    arguments = [one for one in context.command.params if isinstance(one, click.Argument)]
-    unread = {one.name: word for one, word in zip(arguments, context.args, strict=False)}
+    arguments = [
+        parameter for parameter in context.command.params if isinstance(parameter, click.Argument)
+    ]
+    unread = {argument.name: word for argument, word in zip(arguments, context.args, strict=False)}
     known = {name: value for name, value in context.params.items() if value is not None}
     return {"command": context.info_name, **unread, **known}
 
 
-def _tasks(given: Mapping[str, Any]) -> Iterable[str]:
+def _tasks(values: Mapping[str, Any]) -> Iterable[str]:
     from synthbench.tasks.registry import list_tasks
 
-    return [*list_tasks(), *(["all"] if given["command"] == "generate" else [])]
+    return [*list_tasks(), *(["all"] if values["command"] == "generate" else [])]
 
 
-def _variants(given: Mapping[str, Any]) -> Iterable[str]:
+def _variants(values: Mapping[str, Any]) -> Iterable[str]:
     """The variants of the dataset in DIR, or of TASK."""
     from synthbench.tasks.registry import task_class
 
-    if "task" not in given:
-        return _variants_of_dataset(given)
-    names = task_class(given["task"]).variants
-    return [*names, *(["all"] if given["command"] == "generate" else [])]
+    if "task" not in values:
+        return _variants_of_dataset(values)
+    names = task_class(values["task"]).variants
+    return [*names, *(["all"] if values["command"] == "generate" else [])]
 
 
-def _splits(given: Mapping[str, Any]) -> Iterable[str]:
+def _splits(values: Mapping[str, Any]) -> Iterable[str]:
     """The splits of the dataset in DIR, or of TASK at its defaults."""
     from synthbench.tasks.registry import as_task
 
-    if "task" not in given:
-        return [name for splits in _variants_of_dataset(given).values() for name in splits]
-    return [split.name for split in as_task(given["task"]).splits]
+    if "task" not in values:
+        return [name for splits in _variants_of_dataset(values).values() for name in splits]
+    return [split.name for split in as_task(values["task"]).splits]
 
 
-def _variants_of_dataset(given: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
+def _variants_of_dataset(values: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
     from synthbench.dataset.dataset import DatasetDirectory
 
-    places = given.get("dataset") or given.get("datasets") or ()
+    places = values.get("dataset") or values.get("datasets") or ()
     place = places if isinstance(places, str) else next(iter(places), None)
     return DatasetDirectory.open(place).manifest.variants if place else {}
 
 
-def _levels(given: Mapping[str, Any]) -> Iterable[str]:
+def _levels(values: Mapping[str, Any]) -> Iterable[str]:
     from synthbench.tasks.registry import task_class
 
-    return task_class(given.get("task", "")).levels
+    return task_class(values.get("task", "")).levels
 
 
-def _formats(given: Mapping[str, Any]) -> Iterable[str]:
+def _formats(values: Mapping[str, Any]) -> Iterable[str]:
     from synthbench.sharing.export import FORMATS
 
     return FORMATS
 
 
-def _models(given: Mapping[str, Any]) -> Iterable[str]:
+def _models(values: Mapping[str, Any]) -> Iterable[str]:
     """The models that can be trained. Those of a server only the server knows."""
-    if given["command"] not in ("train", "reproduce"):
+    if values["command"] not in ("train", "reproduce"):
         return []
     from synthbench.training.recipes import find_study
     from synthbench.training.recipes.borrowed import model_names
 
-    profile, study = given.get("profile") or "cpu", given.get("study") or "main"
-    return model_names(find_study(given.get("task", ""), profile, study))
+    profile, study = values.get("profile") or "cpu", values.get("study") or "main"
+    return model_names(find_study(values.get("task", ""), profile, study))
 
 
-def _studies(given: Mapping[str, Any]) -> Iterable[str]:
+def _studies(values: Mapping[str, Any]) -> Iterable[str]:
     from synthbench.training.recipes import STUDIES
 
-    return [study.name for study in STUDIES if study.task == given.get("task")]
+    return [study.name for study in STUDIES if study.task == values.get("task")]
 
 
-def _probed(given: Mapping[str, Any]) -> Iterable[str]:
+def _probed(values: Mapping[str, Any]) -> Iterable[str]:
     from synthbench.probing.probe import GROUPS
 
     return GROUPS
 
 
 def _words(*words: str) -> Names:
-    return lambda given: words
+    return lambda values: words
 
 
 #: The values of an argument or option, by its metavar: names, or `dir` or `file`.

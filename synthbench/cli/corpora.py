@@ -48,7 +48,7 @@ from synthbench.text.lines import one_line
 @json_option
 @quiet_option
 def decontaminate(
-    corpus: str, tasks: Sequence[str], as_json: bool, quiet: bool, **chosen: Any
+    corpus: str, tasks: Sequence[str], as_json: bool, quiet: bool, **keywords: Any
 ) -> None:
     """Copy CORPUS without documents that hold a held-out row.
 
@@ -65,7 +65,7 @@ def decontaminate(
         names = tasks or text_tasks()
     for warning in caught:
         click.echo(f"Warning: {one_line(str(warning.message))}", err=True)
-    report = clean(corpus, tasks=names, progress=not quiet, **chosen)
+    report = clean(corpus, tasks=names, progress=not quiet, **keywords)
     if as_json:
         show_json(report.to_dict())
     elif not quiet:
@@ -105,7 +105,7 @@ def decontaminate(
 )
 @json_option
 @click.option("--quiet", is_flag=True, help="Show no progress bar.")
-def probe(source: str, as_json: bool, quiet: bool, **chosen: Any) -> int:
+def probe(source: str, as_json: bool, quiet: bool, **keywords: Any) -> int:
     """Report leaks, repeats and contradictions in any rows.
 
     SOURCE is a file or folder of Parquet, JSON Lines or CSV, a dataset
@@ -118,6 +118,6 @@ def probe(source: str, as_json: bool, quiet: bool, **chosen: Any) -> int:
     """
     from synthbench.probing.probe import probe as ask
 
-    found = ask(source, progress=not quiet, **chosen)
-    show_json(found.to_dict()) if as_json else show(found)
-    return 1 if found.wrong else 0
+    report = ask(source, progress=not quiet, **keywords)
+    show_json(report.to_dict()) if as_json else show(report)
+    return 1 if report.wrong else 0

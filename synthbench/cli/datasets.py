@@ -38,11 +38,11 @@ from synthbench.text.tables import Table
 @source_option
 @json_option
 @click.option("--quiet", is_flag=True, help="Show no progress bar.")
-def verify(dataset: str, as_json: bool, quiet: bool, **chosen: Any) -> int:
+def verify(dataset: str, as_json: bool, quiet: bool, **keywords: Any) -> int:
     """Check every row of DIR, and make the dataset again."""
     from synthbench.verification.verify import verify as check
 
-    report = check(dataset, progress=not quiet, **chosen)
+    report = check(dataset, progress=not quiet, **keywords)
     show_json(report.to_dict()) if as_json else show(report)
     return 0 if report.ok else 1
 
@@ -56,17 +56,17 @@ def verify(dataset: str, as_json: bool, quiet: bool, **chosen: Any) -> int:
 @json_option
 @click.option("--quiet", is_flag=True, help="Show no progress bar.")
 def audit(
-    dataset: str, out: str | None, overwrite: bool, as_json: bool, quiet: bool, **chosen: Any
+    dataset: str, out: str | None, overwrite: bool, as_json: bool, quiet: bool, **keywords: Any
 ) -> None:
     """Report shortcuts, leaks and imbalances in DIR."""
     from synthbench.auditing.audit import audit as look
     from synthbench.auditing.page import report_directory, write_report
 
-    report = None if out is None else report_directory(out, overwrite)
-    found = look(dataset, progress=not quiet, **chosen)
-    if report is not None:
-        write_report(found, report)
-    show_json(found.to_dict()) if as_json else show(found)
+    page = None if out is None else report_directory(out, overwrite)
+    report = look(dataset, progress=not quiet, **keywords)
+    if page is not None:
+        write_report(report, page)
+    show_json(report.to_dict()) if as_json else show(report)
 
 
 @click.command(
@@ -86,7 +86,7 @@ def audit(
 @click.option("--answered-only", is_flag=True, help="Leave out rows without a prediction.")
 @json_option
 def evaluate(
-    dataset: str, predictions: str, variant: str | None, as_json: bool, **chosen: Any
+    dataset: str, predictions: str, variant: str | None, as_json: bool, **keywords: Any
 ) -> None:
     """Score PREDICTIONS on the dataset in DIR.
 
@@ -105,7 +105,7 @@ def evaluate(
     from synthbench.evaluation.evaluate import evaluate as judge
 
     task = None if variant is None else DatasetDirectory.open(dataset).make_task(variant)
-    report = judge(dataset, predictions, task, **chosen)
+    report = judge(dataset, predictions, task, **keywords)
     if report.warning:
         click.echo(f"Warning: {report.warning}", err=True)
     show_json(report.to_dict()) if as_json else show(report)
@@ -163,7 +163,7 @@ def export(
     request: Sequence[str],
     quiet: bool,
     weights: str | None,
-    **chosen: Any,
+    **keywords: Any,
 ) -> None:
     """Convert the dataset in DIR for another tool.
 
@@ -174,7 +174,7 @@ def export(
     from synthbench.sharing.export import export as write
 
     mixed: dict[str | PathLike[str], int] = dict(weighted(datasets, weights).items())
-    sizes = write(mixed, to, out, request=fields(request), progress=not quiet, **chosen)
+    sizes = write(mixed, to, out, request=fields(request), progress=not quiet, **keywords)
     if not quiet:
         rows = [(file, f"{size:,}") for file, size in sizes.items()]
         # One line, whatever their names.
@@ -198,13 +198,13 @@ def export(
 )
 @source_option
 @quiet_option
-def push(dataset: str, repo_id: str, quiet: bool, **chosen: Any) -> None:
+def push(dataset: str, repo_id: str, quiet: bool, **keywords: Any) -> None:
     """Upload the dataset in DIR to the Hugging Face Hub.
 
     REPO_ID is USER/NAME, or NAME for the token's own user.
     """
     from synthbench.sharing.push import push as upload
 
-    pushed = upload(dataset, repo_id, progress=not quiet, **chosen)
+    pushed = upload(dataset, repo_id, progress=not quiet, **keywords)
     if not quiet:
         show(pushed)

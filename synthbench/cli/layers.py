@@ -63,15 +63,20 @@ def check_layer(
         from synthbench.training.layer_checks.check import check_layer as check
         from synthbench.training.recipes.base import read_option
 
-    chosen = {name: read_option(text) for name, text in pairs(options, "--option").items()}
+    values = {name: read_option(text) for name, text in pairs(options, "--option").items()}
     with contextlib.redirect_stdout(sys.stderr):  # layers may print
-        report = check(layer, width, length, options=chosen, device=device)
+        report = check(layer, width, length, options=values, device=device)
     if as_json:
         show_json(report.to_dict())
     else:
         lines = [
-            (one.question, styled(one.verdict, _COLORS[one.verdict]), one.seen, one.where)
-            for one in report.answers
+            (
+                answer.question,
+                styled(answer.verdict, _COLORS[answer.verdict]),
+                answer.seen,
+                answer.where,
+            )
+            for answer in report.answers
         ]
         title = (
             f"{report.layer}, width {report.width}, {report.length} positions, "

@@ -131,7 +131,9 @@ def _out_of_memory(arguments: Sequence[str]) -> str:
     name = next(iter(arguments), "")
     text = "Out of memory. Finished parts are kept." if name in _CONTINUED else "Out of memory."
     command = commands.commands.get(name)
-    has_workers = command is not None and any(one.name == "workers" for one in command.params)
+    has_workers = command is not None and any(
+        parameter.name == "workers" for parameter in command.params
+    )
     if has_workers and not re.search(r"--workers[= ]1( |$)", " ".join(arguments)):
         text += " --workers 1 needs less memory."
     return text

@@ -96,8 +96,8 @@ def generate(
 
     outputs = {task: options.pop("out")}
     if task == _ALL:
-        chosen = {"--variant": variants, "--level": level, "--rows": rows, "--set": settings}
-        outputs = _all_outputs(outputs[task], chosen)
+        by_option = {"--variant": variants, "--level": level, "--rows": rows, "--set": settings}
+        outputs = _all_outputs(outputs[task], by_option)
     # Options that are wrong for every task are refused here.
     request = Request((), **options, rows=row_counts(rows), progress=not quiet)
     failed = []
@@ -121,7 +121,7 @@ def generate(
 _ALL = "all"
 
 
-def _all_outputs(out: str | None, chosen: Mapping[str, Any]) -> dict[str, Path]:
+def _all_outputs(out: str | None, by_option: Mapping[str, Any]) -> dict[str, Path]:
     """A directory for each task in `out`, or in the working directory.
 
     Raises:
@@ -129,8 +129,8 @@ def _all_outputs(out: str | None, chosen: Mapping[str, Any]) -> dict[str, Path]:
     """
     from synthbench.tasks.registry import list_tasks
 
-    for option, given in chosen.items():
-        if given:
+    for option, value in by_option.items():
+        if value:
             raise UsageError(f"'all' makes every task with its defaults; {option} needs one task.")
     return {name: Path(out or ".") / name for name in list_tasks()}
 
@@ -149,7 +149,7 @@ def _variants(
     names: Sequence[str | None] = variants or [None]
     if _ALL in variants:
         names = list(task_class(name).variants)
-    return as_tasks([chosen_task(name, one, seed, level, settings) for one in names])
+    return as_tasks([chosen_task(name, variant, seed, level, settings) for variant in names])
 
 
 def summary(outcome: Outcome, seconds: float) -> Group:

@@ -39,15 +39,17 @@ class WithExamples(click.Command):
         Raises:
             UsageError: a command that reads a dataset gets an option with which a dataset is made.
         """
-        given = list(args)
+        words = list(args)
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            arguments = [one for one in self.params if isinstance(one, click.Argument)]
-            reads = any(one.name in ("dataset", "datasets") for one in arguments)
+            arguments = [
+                parameter for parameter in self.params if isinstance(parameter, click.Argument)
+            ]
+            reads = any(argument.name in ("dataset", "datasets") for argument in arguments)
             if not (reads and error.option_name in OF_TASKS):
                 raise
-            raise UsageError(_made_first(ctx.info_name, given, error.option_name)) from None
+            raise UsageError(_made_first(ctx.info_name, words, error.option_name)) from None
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Show the examples in a section of their own."""
@@ -62,12 +64,12 @@ class WithExamples(click.Command):
         return super().invoke(ctx)
 
 
-def _made_first(command: str | None, given: Sequence[str], option: str) -> str:
+def _made_first(command: str | None, words: Sequence[str], option: str) -> str:
     """The error for an option of `generate` in a command that reads a dataset."""
-    at = next(number for number, word in enumerate(given) if word.partition("=")[0] == option)
-    _, sign, value = given[at].partition("=")
-    value = value if sign else next(iter(given[at + 1 :]), "")
-    name = "TASK" if not given[:at] or given[0].startswith("-") else given[0]
+    at = next(number for number, word in enumerate(words) if word.partition("=")[0] == option)
+    _, sign, value = words[at].partition("=")
+    value = value if sign else next(iter(words[at + 1 :]), "")
+    name = "TASK" if not words[:at] or words[0].startswith("-") else words[0]
     make = shlex.join(["synthbench", "generate", name, option, value or "..."])
     return (
         f"No such option: {option}. A dataset is made with it: {make} --out DIR, then "
@@ -121,14 +123,14 @@ def show_json(values: Any) -> None:
     show(json.dumps(values, indent=2))
 
 
-def pairs(given: Sequence[str], option: str, form: str = "KEY=VALUE") -> dict[str, str]:
+def pairs(words: Sequence[str], option: str, form: str = "KEY=VALUE") -> dict[str, str]:
     """`KEY=VALUE` words as a mapping; `form` is their form in errors.
 
     Raises:
         UsageError: a word has another form, or a key is given twice.
     """
     pairs: dict[str, str] = {}
-    for word in given:
+    for word in words:
         key, sign, value = word.partition("=")
         if not sign or not key:
             raise UsageError(f"{option} {word!r}: expected {form}.")
@@ -139,14 +141,14 @@ def pairs(given: Sequence[str], option: str, form: str = "KEY=VALUE") -> dict[st
     return pairs
 
 
-def fields(given: Sequence[str]) -> dict[str, Any]:
+def fields(words: Sequence[str]) -> dict[str, Any]:
     """`KEY=VALUE` words as fields of a request. A value is JSON, or else a text.
 
     Raises:
         UsageError: a word has another form, or a key is given twice.
     """
     values: dict[str, Any] = {}
-    for key, text in pairs(given, "--request").items():
+    for key, text in pairs(words, "--request").items():
         try:
             values[key] = json.loads(text)
         except ValueError:
@@ -154,14 +156,14 @@ def fields(given: Sequence[str]) -> dict[str, Any]:
     return values
 
 
-def row_counts(given: Sequence[str]) -> dict[str, int]:
+def row_counts(words: Sequence[str]) -> dict[str, int]:
     """`SPLIT=N` words as numbers of rows by split.
 
     Raises:
         UsageError: a word has another form, or a split is given twice.
     """
     rows = {}
-    for name, text in pairs(given, "--rows", "SPLIT=N").items():
+    for name, text in pairs(words, "--rows", "SPLIT=N").items():
         try:
             rows[name] = int(text.replace("_", ""))
         except ValueError:
@@ -239,11 +241,11 @@ variants_option = click.option(
 )
 
 
-def _use_source_dir(context: click.Context, _: click.Parameter, given: Sequence[str]) -> None:
+def _use_source_dir(context: click.Context, _: click.Parameter, directories: Sequence[str]) -> None:
     """Have the command search for source images where the option says."""
     from synthbench.tasks.images.source_dirs import use_source_dir
 
-    context.with_resource(use_source_dir(given))
+    context.with_resource(use_source_dir(directories))
 
 
 source_option = click.option(

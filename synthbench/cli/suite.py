@@ -13,7 +13,7 @@ from synthbench.errors import UsageError
 def try_suite(
     suite: str,
     task: str | None,
-    chosen: dict[str, Any],
+    keywords: dict[str, Any],
     fixed: dict[str, Any],
     quiet: bool,
     width: int | None,
@@ -26,11 +26,13 @@ def try_suite(
         UsageError: a task or an option that the settings fix.
     """
     usual = {"study": "main", "dataset": None, "stream": None, "compile": False}
-    taken = {name: chosen.pop(name) for name in usual}
+    taken = {name: keywords.pop(name) for name in usual}
     fixed |= {f"--{name}": value for name, value in taken.items() if value != usual[name]}
-    given = [name for name, value in {"TASK": task, **fixed}.items() if value]
-    if given:
-        raise UsageError(f"--suite {suite} has settings of its own. Leave out {', '.join(given)}.")
+    refused = [name for name, value in {"TASK": task, **fixed}.items() if value]
+    if refused:
+        raise UsageError(
+            f"--suite {suite} has settings of its own. Leave out {', '.join(refused)}."
+        )
     with needs("'reproduce'", "PyTorch", "train"):
         from synthbench.training.suite import reproduce_suite
         from synthbench.training.suite.run import read_report
@@ -40,15 +42,15 @@ def try_suite(
         show(comparison_table(first, second, compare))
         return
     if width is not None:
-        chosen["width"] = width
+        keywords["width"] = width
     if rates is not None:
-        chosen["rates"] = _rates(rates)
+        keywords["rates"] = _rates(rates)
     try:
-        report = reproduce_suite(suite, **chosen)
+        report = reproduce_suite(suite, **keywords)
     except KeyboardInterrupt:
         if not quiet:
             with contextlib.suppress(UsageError):
-                show(suite_table(read_report(chosen["out"] or f"{suite}-reproduced")))
+                show(suite_table(read_report(keywords["out"] or f"{suite}-reproduced")))
         raise
     if not quiet:
         show(suite_table(report))
@@ -57,7 +59,7 @@ def try_suite(
 def _rates(text: str) -> list[float]:
     """Learning rates, separated by commas."""
     try:
-        return [float(one) for one in text.split(",")]
+        return [float(rate) for rate in text.split(",")]
     except ValueError:
         raise UsageError(
             f"Option '--rates': {text!r} is not a list of numbers such as 1e-3,3e-3."

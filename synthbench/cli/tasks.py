@@ -75,12 +75,12 @@ def preview(
     seed: int,
     level: str | None,
     settings: Sequence[str],
-    **chosen: Any,
+    **keywords: Any,
 ) -> None:
     """Show rows of TASK in readable form."""
     from synthbench.sampling.preview import preview as show_rows
 
-    show(show_rows(chosen_task(task, variant, seed, level, settings), **chosen))
+    show(show_rows(chosen_task(task, variant, seed, level, settings), **keywords))
 
 
 @click.command("check-task", cls=WithExamples, epilog="synthbench check-task parity")
@@ -108,9 +108,9 @@ def check_task(task: str, variant: str | None, level: str | None, time_limit: fl
     from synthbench.verification.conformance.check import check_task as check
 
     findings: list[CheckResult] = []
-    one = chosen_task(task, variant, 0, level, ()) if variant or level else task
+    subject = chosen_task(task, variant, 0, level, ()) if variant or level else task
     with progress_bar(True, f"check {task}", "checks", CHECKS) as bar:
-        for finding in check(one, seconds=time_limit):
+        for finding in check(subject, seconds=time_limit):
             findings.append(finding)
             bar.update(1, now=f"{finding.variant}: {finding.statement}")
     failed = [finding for finding in findings if finding.problems]

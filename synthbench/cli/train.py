@@ -130,14 +130,14 @@ def train(
     options: Sequence[str],
     rows: Sequence[str],
     quiet: bool,
-    **chosen: Any,
+    **keywords: Any,
 ) -> None:
     """Train a model on TASK and evaluate it on every split."""
     from synthbench.training.recipes import find_study
 
-    study = find_study(task, chosen["profile"], chosen["study"])
+    study = find_study(task, keywords["profile"], keywords["study"])
     if model is None and layer is None:
-        names = ", ".join(one.name for one in study.recipes)
+        names = ", ".join(recipe.name for recipe in study.recipes)
         raise UsageError(
             f"Missing option '--model' or '--layer'. With recipes for {task}: {names}."
         )
@@ -145,7 +145,7 @@ def train(
     from synthbench.training.train import train as run
 
     variants = () if variant is None else (variant,)
-    tasks = _choose(study, chosen["dataset"], variants, level, settings)
+    tasks = _choose(study, keywords["dataset"], variants, level, settings)
     result = run(
         task if tasks is None else next(tasks),
         model=model,
@@ -154,7 +154,7 @@ def train(
         options=pairs(options, "--option"),
         rows=row_counts(rows),
         progress=not quiet,
-        **chosen,
+        **keywords,
     )
     if not quiet:
         show(summary(result))
@@ -230,7 +230,7 @@ def reproduce(
     level: str | None,
     settings: Sequence[str],
     quiet: bool,
-    **chosen: Any,
+    **keywords: Any,
 ) -> None:
     """Train the models of TASK's paper and compare the figures."""
     common: dict[str, Any] = {
@@ -241,19 +241,19 @@ def reproduce(
     of_suites = {"--width": width, "--rates": rates, "--compare": compare}
     if suite is not None:
         fixed = {"--variant": variants, "--level": level, "--set": settings}
-        try_suite(suite, task, {**chosen, **common}, fixed, quiet, width, rates, compare)
+        try_suite(suite, task, {**keywords, **common}, fixed, quiet, width, rates, compare)
         return
-    if given := [name for name, value in of_suites.items() if value is not None]:
-        raise UsageError(f"{given[0]} is for --suite.")
+    if misplaced := [name for name, value in of_suites.items() if value is not None]:
+        raise UsageError(f"{misplaced[0]} is for --suite.")
     if task is None:
         raise UsageError("Name a TASK, or a suite with --suite.")
     from synthbench.training.comparison import comparison_table
     from synthbench.training.recipes import find_study
     from synthbench.training.reproduce import reproduce as run
 
-    study = find_study(task, chosen["profile"], chosen["study"])
-    tasks = _choose(study, chosen["dataset"], variants, level, settings)
-    comparison = run(task if tasks is None else list(tasks), **common, **chosen)
+    study = find_study(task, keywords["profile"], keywords["study"])
+    tasks = _choose(study, keywords["dataset"], variants, level, settings)
+    comparison = run(task if tasks is None else list(tasks), **common, **keywords)
     if not quiet:
         show(comparison_table(comparison))
 
@@ -294,7 +294,7 @@ def _choose(
 @click.option("--out", metavar="DIR", help="Default: RUN/figures.")
 @click.option("--dataset", metavar="DIR", help="The run's dataset, if it has moved.")
 @source_option
-def figures(runs: Sequence[str], **chosen: Any) -> None:
+def figures(runs: Sequence[str], **keywords: Any) -> None:
     """Draw curves, attention, gates and probes of finished RUNs."""
     from synthbench.training.directory import RunDirectory
 
@@ -303,6 +303,9 @@ def figures(runs: Sequence[str], **chosen: Any) -> None:
     with needs("'figures'", "PyTorch", "train"):
         from synthbench.training.figures import draw_figures
 
-    drawn = draw_figures(runs, **chosen)
-    lines = [(one.name, str(one.file) if one.file else f"not drawn: {one.reason}") for one in drawn]
+    drawn = draw_figures(runs, **keywords)
+    lines = [
+        (figure.name, str(figure.file) if figure.file else f"not drawn: {figure.reason}")
+        for figure in drawn
+    ]
     show(Table(("figure", "file"), lines))

@@ -76,7 +76,8 @@ def _yaml(values: Any) -> str:
     Dumper.add_representer(str, represent)
     dumped = yaml.dump(values, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=100)
     return "".join(
-        one if one.isprintable() or one == "\n" else f"\\U{ord(one):08X}" for one in dumped
+        character if character.isprintable() or character == "\n" else f"\\U{ord(character):08X}"
+        for character in dumped
     )
 
 
@@ -96,7 +97,7 @@ def _sample(directory: Path, manifest: Manifest, task: Task) -> str:
 def _front_matter(manifest: Manifest, tasks: Sequence[Task]) -> dict[str, Any]:
     rows = sum(split.rows for splits in manifest.variants.values() for split in splits.values())
     origins = origins_of(tasks)
-    licenses = list(dict.fromkeys([LICENSE, *(one.license for one in origins)]))
+    licenses = list(dict.fromkeys([LICENSE, *(origin.license for origin in origins)]))
     return {
         "pretty_name": tasks[0].title,
         "license": licenses if origins else LICENSE,
@@ -173,8 +174,8 @@ def _body(manifest: Manifest, tasks: Sequence[Task], samples: Sequence[str]) -> 
     parts += ["## Splits", *(titles[:1] if len(first.variants) > 1 else []), splits[0]]
     if "Results" in sections:
         parts += ["## Results", sections.pop("Results")]
-    remark, made = sections.pop("Held-out rows", ""), manifest.variants[first.variant]
-    parts += ["## Held-out rows", held_out_rule(first, made, remark)]
+    remark, records = sections.pop("Held-out rows", ""), manifest.variants[first.variant]
+    parts += ["## Held-out rows", held_out_rule(first, records, remark)]
 
     origins, citation = origins_of(tasks), sections.pop("Citation", "")
     others = zip(titles[1:], samples[1:], splits[1:], strict=True)
@@ -199,7 +200,9 @@ def origins_of(tasks: Sequence[Task]) -> tuple[Origin, ...]:
 def citations(task: Task) -> str:
     """The entries to cite, as BibTeX: the papers of the task's prose, then its source datasets."""
     papers = re.findall(r"^```bibtex\n(.*?)\n```$", prose(task), re.MULTILINE | re.DOTALL)
-    return "\n\n".join([*papers, *(one.citation for one in origins_of([task]) if one.citation)])
+    return "\n\n".join(
+        [*papers, *(origin.citation for origin in origins_of([task]) if origin.citation)]
+    )
 
 
 def prose(task: Task) -> str:
@@ -218,7 +221,7 @@ def command_line(manifest: Manifest, task: Task) -> str:
     words.append(f"--seed {manifest.seed}")
     splits = manifest.variants[task.variant]
     words += [f"--rows {name}={split.rows}" for name, split in splits.items()]
-    words += [f"--rows {one.name}=0" for one in task.splits if one.name not in splits]
+    words += [f"--rows {split.name}=0" for split in task.splits if split.name not in splits]
     words += [
         f"--set {shlex.quote(f'{name}={setting(value)}')}"
         for name, value in task.parameters.changed().items()

@@ -30,7 +30,7 @@ def splits_table(task: Task, splits: dict[str, SplitRecord]) -> str:
         (name, f"{split.rows:,}", _buckets(split.buckets), f"`{split.digest[:16]}`")
         for name, split in splits.items()
     ]
-    rows += [(one.name, "0", "left out", "") for one in task.splits if one.name not in splits]
+    rows += [(split.name, "0", "left out", "") for split in task.splits if split.name not in splits]
     return Table(("split", "rows", task.bucket_name, "digest"), rows).markdown()
 
 
@@ -50,7 +50,7 @@ def _manifest_tables(tables: Mapping[str, Any]) -> Iterator[str]:
     plain = {name: entry for name, entry in tables.items() if not isinstance(entry, dict)}
     for name, entries in [("name", plain), *nested]:
         if entries:
-            rows = [(_code(key), _plain(_cell(one))) for key, one in entries.items()]
+            rows = [(_code(key), _plain(_cell(entry))) for key, entry in entries.items()]
             yield Table((name, "values"), rows).markdown()
 
 
@@ -81,10 +81,10 @@ def _code(text: str) -> str:
 
 def sample_table(directory: Path, splits: Mapping[str, SplitRecord], task: Task) -> str:
     """The first rows of each split of a variant, at least three in all, without images."""
-    columns = {name: one for name, one in columns_of(task).items() if one.plain}
+    columns = {name: column for name, column in columns_of(task).items() if column.plain}
     each = math.ceil(_SAMPLE_ROWS / len(splits))
     lines = [
-        (split, *(_shown(row[name], one) for name, one in columns.items()))
+        (split, *(_shown(row[name], column) for name, column in columns.items()))
         for split, record in splits.items()
         for row in first_rows(directory, record, list(columns), each)
     ]
@@ -114,8 +114,12 @@ def _shown(value: Any, column: Column) -> str:
 
 def loading(manifest: Manifest, task: Task) -> str:
     """Python code that loads a variant: from its files, or made on the reader's machine."""
-    made = manifest.variants[task.variant]
-    rows = {name: one.rows for name, one in made.items() if one.rows != task.split(name).rows}
+    records = manifest.variants[task.variant]
+    rows = {
+        name: record.rows
+        for name, record in records.items()
+        if record.rows != task.split(name).rows
+    }
     options = f", rows={rows}" if rows else ""
     return f"""\
 ```python
@@ -135,15 +139,15 @@ def _python(task: Task) -> str:
     return f'"{task.name}"' if task == as_task(task.name) else repr(task)
 
 
-def held_out_rule(task: Task, splits: Iterable[str], remark: str) -> str:
+def held_out_rule(task: Task, names: Iterable[str], remark: str) -> str:
     """The held-out rule: which rows, the remark of the task's prose, and how to check it."""
-    made = [task.split(name) for name in splits]
-    signs = {one.name: "<" if one.evaluation else ">=" for one in made}
+    splits = [task.split(name) for name in names]
+    signs = {split.name: "<" if split.evaluation else ">=" for split in splits}
     code = "\n".join(
         f'all(id {sign} "2" for id in dataset["{name}"]["id"])  # True'
         for name, sign in signs.items()
     )
-    last = made[-1]
+    last = splits[-1]
     row = f'dataset["{last.name}"][0]'
     code += f"\nsynthbench.is_held_out({_python(task)}, {row})  # {last.evaluation}"
     return f"""\
@@ -210,9 +214,9 @@ def origin_texts(origins: Sequence[Origin]) -> Iterator[str]:
         "The images come from these datasets and stay under their licences, which apply to "
         "the distributor. Everything else is under Apache-2.0."
     )
-    rows = [(one.title, one.terms, one.url) for one in origins]
+    rows = [(origin.title, origin.terms, origin.url) for origin in origins]
     yield Table(("source", "licence", "published at"), rows).markdown()
-    if known := [one.citation for one in origins if one.citation]:
+    if known := [origin.citation for origin in origins if origin.citation]:
         yield "```bibtex\n" + "\n\n".join(known) + "\n```"
 
 
@@ -234,7 +238,7 @@ def known_limits(manifest: Manifest, tasks: Sequence[Task]) -> str:
 
 def _rough_figures(task: Task, splits: Mapping[str, SplitRecord]) -> Iterator[str]:
     """The precision of an accuracy on the smallest evaluation split."""
-    sizes = {name: one.rows for name, one in splits.items() if task.split(name).evaluation}
+    sizes = {name: record.rows for name, record in splits.items() if task.split(name).evaluation}
     if task.metrics[0] in task.binary_metrics and sizes:
         name = min(sizes, key=sizes.__getitem__)
         points = 100 * 1.96 * math.sqrt(0.25 / sizes[name])

@@ -94,30 +94,30 @@ class DatasetDirectory:
                 task.source_dirs.check_folder(directory)
         return task
 
-    def task_like(self, given: str | Task | None) -> Task:
+    def task_like(self, task: str | Task | None) -> Task:
         """The task that made the variant which a user means.
 
         Args:
-            given: a task, whose variant counts. A name or None for the first variant.
+            task: a task, whose variant counts. A name or None for the first variant.
 
         Raises:
             UsageError: the directory has another task, or the task with another seed or other
                 parameters.
         """
         data = f"Data {str(self.path)!r}"
-        name = given.name if isinstance(given, Task) else given
+        name = task.name if isinstance(task, Task) else task
         if name not in (None, self.manifest.task):
             raise UsageError(f"{data} is of task {self.manifest.task!r}. Expected {name!r}.")
-        if not isinstance(given, Task):
+        if not isinstance(task, Task):
             return self.make_task()
-        if isinstance(given, ImageTask):
-            self.source_dirs = given.source_dirs
-        made = self.make_task(given.variant)
-        has = {"seed": made.seed, **made.parameters.to_dict()}
-        for key, asked in {"seed": given.seed, **given.parameters.to_dict()}.items():
-            if has[key] != asked:
-                raise UsageError(f"{data} has {key}={has[key]}; {key}={asked} was asked for.")
-        return made
+        if isinstance(task, ImageTask):
+            self.source_dirs = task.source_dirs
+        own = self.make_task(task.variant)
+        has = {"seed": own.seed, **own.parameters.to_dict()}
+        for key, value in {"seed": task.seed, **task.parameters.to_dict()}.items():
+            if has[key] != value:
+                raise UsageError(f"{data} has {key}={has[key]}; {key}={value} was asked for.")
+        return own
 
     def variant(self, name: str | None = None) -> str:
         """The name of a variant of the dataset, if it exists. Default: the first variant.
@@ -187,8 +187,8 @@ class DatasetDirectory:
 def _check_batch(path: Path, batch: pa.RecordBatch, types: dict[str, pa.DataType]) -> None:
     """Make sure that rows have columns of these types, without missing values."""
     for name, expected in types.items():
-        found = batch.schema.get_all_field_indices(name)
-        there = [batch.schema.field(index).type for index in found]
+        indices = batch.schema.get_all_field_indices(name)
+        there = [batch.schema.field(index).type for index in indices]
         if there != [expected]:
             shown = ", ".join(map(str, there)) or "missing"
             raise DatasetError(f"{path}: column {name} is {shown}, expected {expected}.")

@@ -136,10 +136,10 @@ class Manifest:
             DatasetError: they do not have the form of a manifest, or have a newer form. The text
                 names the key.
         """
-        found = values.get("format") if isinstance(values, dict) else None
-        if isinstance(found, int) and found > FORMAT:
+        version = values.get("format") if isinstance(values, dict) else None
+        if isinstance(version, int) and version > FORMAT:
             raise DatasetError(
-                f"{file} has format {found}. This version reads formats up to {FORMAT}. "
+                f"{file} has format {version}. This version reads formats up to {FORMAT}. "
                 "Upgrade synthbench."
             )
         try:
@@ -214,7 +214,7 @@ def _checked(values: Any) -> Manifest:
     _object(values["tables"], "tables")
     for name, value in _object(values["parameters"], "parameters").items():
         listed = value if isinstance(value, list) else [value]
-        plain = all(isinstance(one, str | int | float) for one in listed)
+        plain = all(isinstance(element, str | int | float) for element in listed)
         _expect(plain, value, f"parameters.{name}", "text, a number, or a list of these")
     variants = {}
     for variant, record in _object(values["variants"], "variants").items():
@@ -246,18 +246,20 @@ def _split_record(values: Any, where: str) -> SplitRecord:
         _whole(shard["rows"], f"{its}.rows", 1)
         _whole(shard["bytes"], f"{its}.bytes")
         _text(shard["sha256"], f"{its}.sha256", _SHA256, "64 hexadecimal digits")
-    return SplitRecord(**{**values, "shards": tuple(Shard(**one) for one in values["shards"])})
+    return SplitRecord(
+        **{**values, "shards": tuple(Shard(**fields) for fields in values["shards"])}
+    )
 
 
-def _expect(right: bool, given: Any, where: str, expected: str) -> None:
+def _expect(right: bool, value: Any, where: str, expected: str) -> None:
     if not right:
-        raise ValueError(f"{where} is {short(given)}, expected {expected}")
+        raise ValueError(f"{where} is {short(value)}, expected {expected}")
 
 
-def _object(given: Any, where: str, names: Sequence[str] = ()) -> dict[str, Any]:
+def _object(value: Any, where: str, names: Sequence[str] = ()) -> dict[str, Any]:
     """An object. If `names` are given, with exactly these."""
-    _expect(isinstance(given, dict), given, where or "it", "an object")
-    values: dict[str, Any] = given
+    _expect(isinstance(value, dict), value, where or "it", "an object")
+    values: dict[str, Any] = value
     for name in [*names, *values] if names else ():
         if name not in values:
             raise ValueError(f"{where}.{name} is missing".removeprefix("."))
@@ -266,10 +268,10 @@ def _object(given: Any, where: str, names: Sequence[str] = ()) -> dict[str, Any]
     return values
 
 
-def _whole(given: Any, where: str, least: int = 0) -> None:
-    _expect(type(given) is int and given >= least, given, where, f"a whole number from {least}")
+def _whole(value: Any, where: str, least: int = 0) -> None:
+    _expect(type(value) is int and value >= least, value, where, f"a whole number from {least}")
 
 
-def _text(given: Any, where: str, pattern: str, expected: str) -> None:
-    right = isinstance(given, str) and re.fullmatch(pattern, given) is not None
-    _expect(right, given, where, expected)
+def _text(value: Any, where: str, pattern: str, expected: str) -> None:
+    right = isinstance(value, str) and re.fullmatch(pattern, value) is not None
+    _expect(right, value, where, expected)

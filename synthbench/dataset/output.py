@@ -88,18 +88,18 @@ class OutputDirectory:
                 )
         check_writable(self.path)
 
-    def check_same(self, what: str, there: dict[str, Any], asked: dict[str, Any]) -> None:
+    def check_same(self, what: str, there: dict[str, Any], command: dict[str, Any]) -> None:
         """Check that what is here was made by the command that is asked for.
 
         Args:
             what: the kind of output, such as `run`.
             there: its command as JSON values.
-            asked: the command, or as much of it as is known.
+            command: the command, or as much of it as is known.
 
         Raises:
             UsageError: it was made by another command.
         """
-        check_same_command(self.path, what, {name: there.get(name) for name in asked}, asked)
+        check_same_command(self.path, what, {name: there.get(name) for name in command}, command)
 
     def make(self) -> None:
         """Make the directory if it does not exist.

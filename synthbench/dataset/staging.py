@@ -227,9 +227,11 @@ def open_staging(target: Path, command: dict[str, Any], overwrite: bool) -> Iter
         try:
             yield Staging(staging, target, lock)
         except SynthbenchError as error:
-            made = staging / staging_directory.DATASET
+            dataset = staging / staging_directory.DATASET
             # Without a shard there is nothing to resume, as when no engine could be opened.
-            if isinstance(error, ExhaustedError) or (made.is_dir() and not any(made.iterdir())):
+            if isinstance(error, ExhaustedError) or (
+                dataset.is_dir() and not any(dataset.iterdir())
+            ):
                 staging_directory.remove(staging)
             raise
 
@@ -265,16 +267,16 @@ def _check_command(staging: Path, command: dict[str, Any], overwrite: bool) -> N
 
 
 def check_same_command(
-    target: Path, what: str, there: dict[str, Any], asked: dict[str, Any]
+    target: Path, what: str, there: dict[str, Any], command: dict[str, Any]
 ) -> None:
     """Check that `what` is at a path, such as a dataset, was made by the command asked for.
 
     Raises:
         UsageError: it was made by another command.
     """
-    if there != asked:
+    if there != command:
         raise UsageError(
-            f"Output {str(target)!r} holds another {what} ({describe_difference(there, asked)}); "
+            f"Output {str(target)!r} holds another {what} ({describe_difference(there, command)}); "
             "name another --out, or replace it with --overwrite."
         )
 
@@ -289,12 +291,12 @@ def describe_difference(begun: Any, command: dict[str, Any]) -> str:
     return "; ".join(parts) or "made from other source images"
 
 
-def _differences(name: str, there: Any, asked: Any) -> Iterator[str]:
-    if isinstance(there, dict) and isinstance(asked, dict):
-        for key in {**there, **asked}:
-            yield from _differences(f"{name} {key}", there.get(key), asked.get(key))
-    elif there != asked:
-        yield f"{name}: {short(there)} there, {short(asked)} asked for"
+def _differences(name: str, there: Any, wanted: Any) -> Iterator[str]:
+    if isinstance(there, dict) and isinstance(wanted, dict):
+        for key in {**there, **wanted}:
+            yield from _differences(f"{name} {key}", there.get(key), wanted.get(key))
+    elif there != wanted:
+        yield f"{name}: {short(there)} there, {short(wanted)} asked for"
 
 
 def check_whole(

@@ -122,8 +122,8 @@ class _ClusterEngine(Engine):
         Raises:
             SynthbenchError: the scheduler is lost.
         """
-        asked = self._ask(None, function, args, kwargs)
-        return self._fetch(asked, asked.made)
+        request = self._ask(None, function, args, kwargs)
+        return self._fetch(request, request.made)
 
     def submit_remote(
         self, view: Callable[[T], V], function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
@@ -133,10 +133,10 @@ class _ClusterEngine(Engine):
         Raises:
             SynthbenchError: the scheduler is lost.
         """
-        asked = self._ask(view, function, args, kwargs)
+        request = self._ask(view, function, args, kwargs)
         seen = operator.itemgetter(Made._fields.index("view"), Made._fields.index("worker"))
-        viewed = self._client.submit(seen, asked.made, key=_key(view))
-        return Remote(asked.made, self._fetch(asked, viewed))
+        viewed = self._client.submit(seen, request.made, key=_key(view))
+        return Remote(request.made, self._fetch(request, viewed))
 
     def run_near(self, function: Callable[..., T], /, *args: Any) -> Future[T]:
         """Ask for `function(*args)`. Handles in lists of the arguments are replaced, too."""
@@ -146,11 +146,11 @@ class _ClusterEngine(Engine):
         self._watch.check_connection()
         packed, handles = pack(self._terms, view, function, args, kwargs)
         words = [packed, handles], pickle.loads
-        made = self._client.submit(*RUN, *words, key=_key(function))
-        return _Asked(next(self._numbers), function.__name__, packed, handles, made)
+        future = self._client.submit(*RUN, *words, key=_key(function))
+        return _Asked(next(self._numbers), function.__name__, packed, handles, future)
 
-    def _fetch(self, asked: _Asked, there: Any) -> Future[Any]:
-        return self._start(self._arrived(asked, there))
+    def _fetch(self, request: _Asked, there: Any) -> Future[Any]:
+        return self._start(self._arrived(request, there))
 
     def _start(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
         """Run a coroutine on the client's event loop, without blocking this thread."""
@@ -159,27 +159,27 @@ class _ClusterEngine(Engine):
         self._coming.add(coming)
         return coming
 
-    async def _arrived(self, asked: _Asked, there: Any) -> Any:
+    async def _arrived(self, request: _Asked, there: Any) -> Any:
         """The result of a call, as soon as it is here, and compared if its turn has come."""
         *_, view, worker = await self._watch.result(there)
-        first = (asked.name, worker) not in self._compared
-        if first or asked.number % _COMPARED == 0:
-            self._compared.add((asked.name, worker))
-            await self._compare(asked, view, worker)
+        first = (request.name, worker) not in self._compared
+        if first or request.number % _COMPARED == 0:
+            self._compared.add((request.name, worker))
+            await self._compare(request, view, worker)
         return view
 
-    async def _compare(self, asked: _Asked, view: Any, worker: str) -> None:
+    async def _compare(self, request: _Asked, view: Any, worker: str) -> None:
         """Make a call here, too.
 
         Raises:
             SynthbenchError: the worker's result is another.
         """
-        results = [(await self._watch.result(handle)).value for handle in asked.handles]
-        _, here = await asyncio.to_thread(pickle.loads(asked.packed).run, results)
+        results = [(await self._watch.result(handle)).value for handle in request.handles]
+        _, here = await asyncio.to_thread(pickle.loads(request.packed).run, results)
         if not is_same(view, here):
             raise SynthbenchError(
                 f"Dask worker {worker} made other rows than this machine does from the same call "
-                f"of {asked.name}: it runs other code, or its hardware fails.\nStop it, run the "
+                f"of {request.name}: it runs other code, or its hardware fails.\nStop it, run the "
                 "same command again, and check the dataset with `synthbench verify`: parts that "
                 "this worker finished before may be wrong, too."
             )

@@ -128,7 +128,7 @@ class PackedCall:
         keep_freed_memory()
         try:
             _check(self.terms, worker)
-            return Made(*self.run([made.value for made in results]), worker)
+            return Made(*self.run([result.value for result in results]), worker)
         except Exception as error:
             raise for_another_process(error)  # noqa: B904 - mostly the same error
 
@@ -147,7 +147,7 @@ class PackedCall:
 @functools.lru_cache(maxsize=8)  # a worker does this for its first call of a run
 def _check(terms: Terms, worker: str) -> None:
     try:
-        different = next((one for one in _compared(terms) if one[1] != one[2]), None)
+        different = next((triple for triple in _compared(terms) if triple[1] != triple[2]), None)
     except Exception as error:  # a module is missing, or source images are
         tasks = ", ".join(label for label, _ in terms.tables)
         raise SynthbenchError(f"Dask worker {worker} cannot make {tasks}: {error}") from error
@@ -176,7 +176,7 @@ def disagreement(worker: str, what: str, there: str, here: str) -> SynthbenchErr
         there: a version or a SHA-256 of the worker.
         here: that of the main process.
     """
-    there, here = (one[:12] if len(one) == _SHA256_LENGTH else one for one in (there, here))
+    there, here = (text[:12] if len(text) == _SHA256_LENGTH else text for text in (there, here))
     return SynthbenchError(
         f"Dask worker {worker} could make other rows: its {what} differs ({there}, here {here}).\n"
         "Give it what this machine has, restart it, and run the same command again."
@@ -192,15 +192,15 @@ def _tables(task: Task) -> str:
     return hashlib.sha256(json.dumps(task.tables, sort_keys=True).encode()).hexdigest()
 
 
-def is_same(one: Any, other: Any) -> bool:
+def is_same(result: Any, other: Any) -> bool:
     """True if two results are the same: arrays, data classes, lists of these, and plain values."""
-    if type(one) is not type(other):
+    if type(result) is not type(other):
         return False
-    if isinstance(one, np.ndarray):
-        return one.dtype == other.dtype and np.array_equal(one, other)
-    if isinstance(one, list | tuple):
-        return len(one) == len(other) and all(map(is_same, one, other))
-    if dataclasses.is_dataclass(one):
-        names = [field.name for field in dataclasses.fields(one)]
-        return all(is_same(getattr(one, name), getattr(other, name)) for name in names)
-    return bool(one == other)
+    if isinstance(result, np.ndarray):
+        return result.dtype == other.dtype and np.array_equal(result, other)
+    if isinstance(result, list | tuple):
+        return len(result) == len(other) and all(map(is_same, result, other))
+    if dataclasses.is_dataclass(result):
+        names = [field.name for field in dataclasses.fields(result)]
+        return all(is_same(getattr(result, name), getattr(other, name)) for name in names)
+    return bool(result == other)

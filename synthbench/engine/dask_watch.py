@@ -57,17 +57,17 @@ def find_scheduler(address: str) -> int:
             f"No Dask scheduler at {address!r}: {text}. An address is, for example, "
             "tcp://127.0.0.1:8786."
         ) from None
-    found: Future[int] = Future()
+    answer: Future[int] = Future()
 
     def find() -> None:
         try:
-            found.set_result(asyncio.run(_find_scheduler(address)))
+            answer.set_result(asyncio.run(_find_scheduler(address)))
         except Exception as error:
-            found.set_exception(error)
+            answer.set_exception(error)
 
     # This thread may have a running event loop, and Control-C must not wait for the answer.
     threading.Thread(target=find, daemon=True).start()
-    return found.result()
+    return answer.result()
 
 
 async def _find_scheduler(address: str) -> int:
@@ -75,19 +75,19 @@ async def _find_scheduler(address: str) -> int:
     while True:
         try:
             # `connect` sets a time limit for the connection alone.
-            found = await asyncio.wait_for(_identity(address), PATIENCE + 1)
+            identity = await asyncio.wait_for(_identity(address), PATIENCE + 1)
         except Exception as error:  # a server of another kind can cause any
             raise _unreachable(address, error) from None
-        if found.get("type") in ("Worker", "Nanny"):
-            its = found.get("scheduler")
+        if identity.get("type") in ("Worker", "Nanny"):
+            its = identity.get("scheduler")
             remedy = f"its scheduler is at {its}" if its else "give that of its scheduler"
             raise SynthbenchError(
-                f"{address!r} is the address of a Dask {found['type'].lower()}; {remedy}."
+                f"{address!r} is the address of a Dask {identity['type'].lower()}; {remedy}."
             )
-        if "workers" not in found:
-            raise SynthbenchError(f"No Dask scheduler at {address!r}: a {found.get('type')} is.")
-        if found["workers"]:
-            return sum(worker["nthreads"] for worker in found["workers"].values())
+        if "workers" not in identity:
+            raise SynthbenchError(f"No Dask scheduler at {address!r}: a {identity.get('type')} is.")
+        if identity["workers"]:
+            return sum(worker["nthreads"] for worker in identity["workers"].values())
         if time.monotonic() > deadline:
             raise _no_workers(address)
         await asyncio.sleep(0.2)
@@ -134,17 +134,17 @@ def _no_workers(address: str) -> SynthbenchError:
 @contextlib.contextmanager
 def quiet_logs() -> Iterator[None]:
     """Silence Dask's logs in this process. Its important messages become errors."""
-    names = [one for one in logging.root.manager.loggerDict if one.startswith("distributed")]
-    before = {one: logging.getLogger(one).level for one in names}
+    names = [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]
+    before = {name: logging.getLogger(name).level for name in names}
     if os.environ.get("SYNTHBENCH_DEBUG") == "1":
         before = {}
-    for one in before:
-        logging.getLogger(one).setLevel(logging.CRITICAL + 1)
+    for name in before:
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     try:
         yield
     finally:
-        for one, level in before.items():
-            logging.getLogger(one).setLevel(level)
+        for name, level in before.items():
+            logging.getLogger(name).setLevel(level)
 
 
 class Watch:
@@ -226,16 +226,16 @@ class Watch:
     async def _reason(self) -> str:
         """The reason for which the results are waiting."""
         try:
-            found = await asyncio.wait_for(self._client.scheduler.identity(), _LOOK)
+            identity = await asyncio.wait_for(self._client.scheduler.identity(), _LOOK)
         except Exception:  # of a connection. If it is lost, the client cancels its futures
             return f"the scheduler at {self._address} does not answer"
-        workers = found["workers"]
+        workers = identity["workers"]
         now = time.monotonic()
         for address, worker in workers.items():
             if self._beats.get(address, (0, 0))[0] != worker["last_seen"]:
                 self._beats[address] = worker["last_seen"], now
-        silent = [one for one in workers if now - self._beats[one][1] >= PATIENCE]
-        paused = [one for one in workers if workers[one]["status"] == "paused"]
+        silent = [address for address in workers if now - self._beats[address][1] >= PATIENCE]
+        paused = [address for address in workers if workers[address]["status"] == "paused"]
         self._without_workers = 0 if workers else self._without_workers + 1
         if not workers:
             return f"the scheduler at {self._address} has no workers now"
@@ -265,8 +265,8 @@ class Watch:
             return SynthbenchError(f"Dask cancelled a call ({reason}); {_RUN_AGAIN}.")
         with contextlib.suppress(Exception):  # the cluster may go at any moment
             async with asyncio.timeout(PATIENCE):
-                if (found := await asyncio.to_thread(self._other_worker)) is not None:
-                    return found
+                if (cause := await asyncio.to_thread(self._other_worker)) is not None:
+                    return cause
         return SynthbenchError(f"A call failed on the Dask cluster: {_in_a_line(error)}.")
 
     def _lost(self) -> SynthbenchError:
@@ -283,8 +283,8 @@ class Watch:
             ("module of calls", name, f"{calls}:__name__", calls),
             ("source code of synthbench", source_digest, "synthbench", source_digest("synthbench")),
         ):
-            found = self._client.run(function, argument, on_error="return")
-            for worker, there in found.items():
+            answers = self._client.run(function, argument, on_error="return")
+            for worker, there in answers.items():
                 if isinstance(there, Exception):
                     return SynthbenchError(
                         f"Dask worker {worker} cannot load synthbench {__version__} "

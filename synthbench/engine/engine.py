@@ -86,9 +86,9 @@ class Engine:
             args: its arguments.
             kwargs: its arguments by name.
         """
-        asked = self.submit(function, *args, **kwargs)
+        future = self.submit(function, *args, **kwargs)
         # It comes here whole, with all that its view has.
-        return Remote(asked, cast("Future[V]", asked))
+        return Remote(future, cast("Future[V]", future))
 
     def run_near(self, function: Callable[..., T], /, *args: Any) -> Future[T]:
         """Ask for `function(*args)` where the remote results are. These replace their handles."""
@@ -100,10 +100,10 @@ class Engine:
         for arguments in calls:
             ahead.append((arguments, self.submit(function, *arguments)))
             if len(ahead) > self.ahead:
-                arguments, asked = ahead.popleft()
-                yield arguments, asked.result()
-        for arguments, asked in ahead:
-            yield arguments, asked.result()
+                arguments, future = ahead.popleft()
+                yield arguments, future.result()
+        for arguments, future in ahead:
+            yield arguments, future.result()
 
 
 def _submit(
@@ -119,7 +119,7 @@ def _submit(
 def _fetched(value: Any) -> Any:
     """A value with the results in place of futures, in lists, too."""
     if isinstance(value, list):
-        return [_fetched(one) for one in value]
+        return [_fetched(element) for element in value]
     return value.result() if isinstance(value, Future) else value
 
 

@@ -57,7 +57,7 @@ def interruptible() -> Iterator[None]:
         if not over:
             _send_to_main_thread(number)
 
-    before = {one: signal.signal(one, interrupt) for one in _ENDING}
+    before = {signum: signal.signal(signum, interrupt) for signum in _ENDING}
     hook, sys.unraisablehook = sys.unraisablehook, notice
     try:
         yield
@@ -68,8 +68,8 @@ def interruptible() -> Iterator[None]:
     finally:
         over = True
         sys.unraisablehook = hook
-        for one, handler in before.items():
-            signal.signal(one, handler)
+        for signum, handler in before.items():
+            signal.signal(signum, handler)
 
 
 def _send_to_main_thread(number: int) -> None:
@@ -90,14 +90,14 @@ def defer_signals() -> Iterator[None]:
         return
     came: list[int] = []
     # None stands for a handler that was not installed from Python and cannot be put back.
-    handlers = {one: signal.getsignal(one) for one in _ENDING}
-    before = {one: handler for one, handler in handlers.items() if handler is not None}
+    handlers = {signum: signal.getsignal(signum) for signum in _ENDING}
+    before = {signum: handler for signum, handler in handlers.items() if handler is not None}
     try:
-        for one in before:
-            signal.signal(one, lambda number, frame: came.append(number))
+        for signum in before:
+            signal.signal(signum, lambda number, frame: came.append(number))
         yield
     finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
+        for signum, handler in before.items():
+            signal.signal(signum, handler)
         for number in came[:1]:
             signal.raise_signal(number)

@@ -20,8 +20,10 @@ def source_packages(tasks: Iterable[Task]) -> list[str]:
     A class of `__main__` is not part of them: it travels to other processes with its code.
     """
     modules = {owner.__module__ for task in tasks for owner in type(task).__mro__}
-    found = {_outermost_package(module) for module in modules if not _travels_or_is_python(module)}
-    return sorted(found | {"synthbench"}, key=lambda name: (name != "synthbench", name))
+    packages = {
+        _outermost_package(module) for module in modules if not _travels_or_is_python(module)
+    }
+    return sorted(packages | {"synthbench"}, key=lambda name: (name != "synthbench", name))
 
 
 @functools.cache

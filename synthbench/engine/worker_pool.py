@@ -159,8 +159,10 @@ class WorkerPool(Executor):
 
 def _files(args: Iterable[Any]) -> list[Path]:
     """The files that a request names: paths among its arguments, alone or in lists."""
-    each = itertools.chain.from_iterable(one if isinstance(one, list) else [one] for one in args)
-    return [one for one in each if isinstance(one, Path)]
+    each = itertools.chain.from_iterable(
+        argument if isinstance(argument, list) else [argument] for argument in args
+    )
+    return [argument for argument in each if isinstance(argument, Path)]
 
 
 #: The pools of this process, which a fork of this process must leave alone.
