@@ -51,7 +51,7 @@ def passes(task: CheckedTask, row: Mapping[str, Any], answer: Any) -> bool:
     """
     if answer is None or (isinstance(answer, str) and len(answer) > MOST_CHARACTERS):
         return False
-    asked = f"check of {task.name}, asked for {short(answer)},"
+    call = f"check of {task.name}, asked for {short(answer)},"
     try:
         right = task.check(row, answer)
     except SynthbenchError:
@@ -61,11 +61,11 @@ def passes(task: CheckedTask, row: Mapping[str, Any], answer: Any) -> bool:
         if isinstance(error, KeyError) and error.args and error.args[0] in missing:
             raise
         raise TaskError(
-            f"{asked} raises {type(error).__name__}: {error}. Return False for an answer that is "
+            f"{call} raises {type(error).__name__}: {error}. Return False for an answer that is "
             "not right."
         ) from error
     if not isinstance(right, bool | np.bool_):
-        raise TaskError(f"{asked} gave {short(right)}: expected True or False.")
+        raise TaskError(f"{call} gave {short(right)}: expected True or False.")
     return bool(right)
 
 

@@ -71,8 +71,8 @@ def fixed(name: str, text: str, answer: Predictor) -> Shortcut:
 
 def _fit_lookup(key: Callable[[Columns], NDArray[Any]], train: Columns) -> Predictor:
     def key_codes(columns: Columns) -> NDArray[Any]:
-        found = key(columns)
-        return found if found.ndim == 1 else codes(found)
+        values = key(columns)
+        return values if values.ndim == 1 else codes(values)
 
     keys, index = np.unique(key_codes(train), return_inverse=True)
     labels, label = np.unique(labels_of(train), return_inverse=True)
@@ -84,10 +84,10 @@ def _fit_lookup(key: Callable[[Columns], NDArray[Any]], train: Columns) -> Predi
     answers, majority = labels[of_label[first]], labels[np.bincount(label).argmax()]
 
     def predict(rows: Columns) -> NDArray[Any]:
-        asked = key_codes(rows)
-        index = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
-        found: NDArray[Any] = np.where(keys[index] == asked, answers[index], majority)
-        return found
+        row_keys = key_codes(rows)
+        index = np.minimum(np.searchsorted(keys, row_keys), len(keys) - 1)
+        predictions: NDArray[Any] = np.where(keys[index] == row_keys, answers[index], majority)
+        return predictions
 
     return predict
 

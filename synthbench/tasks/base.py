@@ -66,12 +66,12 @@ class TextTask(Task):
         return Vocabulary(tuple(self.tokens), self.separator)
 
     def _given(self, block: Block) -> dict[str, Any]:
-        given = super()._given(block)
-        if "text" not in given:
-            given["text"] = self.join(block)
-        if "length" in self.columns and "length" not in given:
-            given["length"] = np.count_nonzero(block["tokens"], axis=1)
-        return given
+        values = super()._given(block)
+        if "text" not in values:
+            values["text"] = self.join(block)
+        if "length" in self.columns and "length" not in values:
+            values["length"] = np.count_nonzero(block["tokens"], axis=1)
+        return values
 
     def join(self, block: Block) -> pa.Array:
         """The texts of a block. A column `length` saves counting their tokens."""
@@ -86,8 +86,8 @@ class TextTask(Task):
         if self.blank is None or not isinstance(text, str):
             return right
         words = text.split(self.separator)
-        given = {place for place, word in enumerate(words, 1) if word != self.blank}
-        return {place: verdict for place, verdict in right.items() if place not in given} or right
+        filled = {place for place, word in enumerate(words, 1) if word != self.blank}
+        return {place: verdict for place, verdict in right.items() if place not in filled} or right
 
     def measure(self, row: Mapping[str, Any], answer: Any) -> dict[str, float]:
         """As of `Task`, with `position_accuracy` over blank places if the text has `blank`."""
@@ -153,8 +153,8 @@ class TextTask(Task):
     def stream(self) -> dict[str, object]:
         """The coordinates of the random streams, without `unstreamed` parameters."""
         changed = self.parameters.changed()
-        chosen = {name: changed[name] for name in changed if name not in self.unstreamed}
-        return {**super().stream, "parameters": chosen}
+        streamed = {name: changed[name] for name in changed if name not in self.unstreamed}
+        return {**super().stream, "parameters": streamed}
 
     def position_ids(self, block: Block) -> NDArray[np.integer[Any]] | None:
         """Positions for the tokens of `input_ids`, `(rows, width)`; None: 0, 1, 2 and so on."""

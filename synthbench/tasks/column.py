@@ -160,21 +160,21 @@ class Column(abc.ABC):
             label: the right value. Where it is a list, the answer has its shape.
         """
 
-    def from_row(self, given: Any) -> Any:
+    def from_row(self, value: Any) -> Any:
         """The value that a row from elsewhere has, such as a class by name or a scalar of torch.
 
         Args:
-            given: the value in any form. None where it is missing.
+            value: the value in any form. None where it is missing.
 
         Raises:
             ValueError: it cannot be understood as a value of this column.
         """
-        given = plain_value(given)
-        return given if given is None else self._from_row(given)
+        value = plain_value(value)
+        return value if value is None else self._from_row(value)
 
-    def _from_row(self, given: Any) -> Any:
+    def _from_row(self, value: Any) -> Any:
         """`from_row` of a plain value that is not None."""
-        return given
+        return value
 
     def measure(self, label: Any, answer: Any) -> dict[str, float]:
         """The metrics of one answer, as `read` returns it; None gets the worst values."""

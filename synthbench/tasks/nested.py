@@ -74,21 +74,21 @@ class ListOf(Column):
         return read_numbers(prediction, shape)
 
     def _read_ragged(self, prediction: Any, label: Any) -> list[Any] | None:
-        given = read_lists(prediction)
-        if given is None or len(given) != len(label):
+        lists = read_lists(prediction)
+        if lists is None or len(lists) != len(label):
             return None
-        parts = [self.item.read(one, part) for one, part in zip(given, label, strict=True)]
+        parts = [self.item.read(element, part) for element, part in zip(lists, label, strict=True)]
         return None if any(part is None for part in parts) else parts
 
     def rounded(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
         return self.item.rounded(numbers)
 
-    def from_row(self, given: Any) -> Any:
+    def from_row(self, value: Any) -> Any:
         """Lists, from an array of any library or JSON, too. A ValueError for anything else."""
-        if given is None or isinstance(given, list):
-            return given
-        if (lists := read_lists(given)) is None:
-            raise ValueError(f"{short(given)} is not {self}")
+        if value is None or isinstance(value, list):
+            return value
+        if (lists := read_lists(value)) is None:
+            raise ValueError(f"{short(value)} is not {self}")
         return lists
 
     def measure(self, label: Any, answer: Any) -> dict[str, float]:

@@ -75,11 +75,11 @@ class Number(Column):
         with np.errstate(over="ignore"):  # infinite in float16, which is the answer to no row
             return numbers.astype(self.arrow.to_pandas_dtype()).astype(np.float64)
 
-    def _from_row(self, given: Any) -> Any:
+    def _from_row(self, value: Any) -> Any:
         if pa.types.is_boolean(self.arrow):
-            return given
-        if (number := self.read(given, None)) is None:
-            raise ValueError(f"{short(given)} is not {self}")
+            return value
+        if (number := self.read(value, None)) is None:
+            raise ValueError(f"{short(value)} is not {self}")
         return number if isinstance(number, int) else float(number)
 
     def encodes_items(self, vocabulary: Vocabulary | None) -> bool:
@@ -128,10 +128,10 @@ class Text(Column):
     def read(self, prediction: Any, label: Any) -> Any:
         return prediction.strip() if isinstance(prediction, str) else None
 
-    def _from_row(self, given: Any) -> str:
-        if not isinstance(given, str):
-            raise ValueError(f"{short(given)} is not text")
-        return str(given)
+    def _from_row(self, value: Any) -> str:
+        if not isinstance(value, str):
+            raise ValueError(f"{short(value)} is not text")
+        return str(value)
 
     def format_answer(self, value: Any) -> str:
         return str(value)
@@ -178,14 +178,14 @@ class ClassLabel(Column):
 
     def _from_plain(self, values: Any) -> pa.Array:
         """Indices, or names."""
-        given = super()._from_plain(values) if isinstance(values, np.ndarray) else pa.array(values)
-        if not pa.types.is_string(given.type):
-            return given
+        array = super()._from_plain(values) if isinstance(values, np.ndarray) else pa.array(values)
+        if not pa.types.is_string(array.type):
+            return array
         import pyarrow.compute as pc  # late, as many commands do not need it
 
-        classes = pc.index_in(given, value_set=arrow_array(self.names))
+        classes = pc.index_in(array, value_set=arrow_array(self.names))
         if classes.null_count:
-            unknown = given.filter(classes.is_null())[0].as_py()
+            unknown = array.filter(classes.is_null())[0].as_py()
             raise ValueError(f"{unknown!r} is not a name of {self}")
         return classes
 
@@ -214,14 +214,14 @@ class ClassLabel(Column):
     def from_solver(self, answer: Any) -> int | None:
         return read_class(answer, self.names)
 
-    def _from_row(self, given: Any) -> int:
+    def _from_row(self, value: Any) -> int:
         """An index from 0, or a name. A table of text has the index as text."""
-        if type(given) is int and 0 <= given < len(self.names):  # rewards ask this of every row
-            return given
-        is_padded = isinstance(given, str) and given[:1] == "0" and given[1:2].isdigit()
-        index = None if is_padded and given not in self.names else read_class(given, self.names)
+        if type(value) is int and 0 <= value < len(self.names):  # rewards ask this of every row
+            return value
+        is_padded = isinstance(value, str) and value[:1] == "0" and value[1:2].isdigit()
+        index = None if is_padded and value not in self.names else read_class(value, self.names)
         if index is None:
-            raise ValueError(f"{short(given)} is not {self.expected}")
+            raise ValueError(f"{short(value)} is not {self.expected}")
         return index
 
     def format_answer(self, value: Any) -> str:

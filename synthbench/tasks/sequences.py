@@ -66,11 +66,13 @@ class Sequence(Text):
         """Texts, lists of tokens, or ids `(rows, width)` from 1, where zeros are left out."""
         if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
             return self.vocabulary.join(self._check_ids(values).astype(self.vocabulary.dtype))
-        lists = [self._split(one) if isinstance(one, str) else [*map(str, one)] for one in values]
+        lists = [
+            self._split(value) if isinstance(value, str) else [*map(str, value)] for value in values
+        ]
         known = self.vocabulary.tokens
-        for unknown in (token for one in lists for token in one if token not in known):
+        for unknown in (token for tokens in lists for token in tokens if token not in known):
             raise ValueError(f"{unknown!r} is not a token of {self}")
-        return arrow_array([self.separator.join(one) for one in lists])
+        return arrow_array([self.separator.join(tokens) for tokens in lists])
 
     def _check_ids(self, values: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
         if values.max(initial=0) >= self.vocabulary.size:
@@ -115,15 +117,15 @@ class Sequence(Text):
         They stay as they are if they are too few to reach a position that is asked.
         """
         right = self._split(label if isinstance(label, str) else self.read(label, None) or "")
-        asked = [token != self.ignored for token in right]
-        if not any(asked[: len(words)]):
+        is_asked = [token != self.ignored for token in right]
+        if not any(is_asked[: len(words)]):
             return words
         behind = words[len(right) :]
         if right[-1] in (self.ignored, _END):
             behind = []
         while behind and behind[-1] == self.ignored:
             behind.pop()
-        read = (word if here else self.ignored for word, here in zip(words, asked, strict=False))
+        read = (word if here else self.ignored for word, here in zip(words, is_asked, strict=False))
         return [*read, *behind]  # type: ignore[list-item]
 
     def _word(self, token: Any) -> str:
@@ -150,11 +152,11 @@ class Sequence(Text):
     def from_solver(self, answer: Any) -> str | None:
         return self.read(answer, None)
 
-    def from_row(self, given: Any) -> str | None:
+    def from_row(self, value: Any) -> str | None:
         """The text, from a text or from a list or array of tokens; ValueError if it is neither."""
-        if given is not None and (text := self.read(given, None)) is None:
-            raise ValueError(f"{short(given)} is not {self.expected}")
-        return None if given is None else text
+        if value is not None and (text := self.read(value, None)) is None:
+            raise ValueError(f"{short(value)} is not {self.expected}")
+        return None if value is None else text
 
     def measure(self, label: Any, answer: Any) -> dict[str, float]:
         """Metrics: all asked tokens are right, and the share of them that are.
@@ -163,15 +165,15 @@ class Sequence(Text):
         """
         if answer is None:
             return dict.fromkeys(self.metrics, 0.0)
-        asked = self.right_places(label, answer)
-        same = sum(asked.values())
-        share = same / max(len(asked), 1)
-        return {"exact_match": float(same == len(asked)), "position_accuracy": share}
+        verdicts = self.right_places(label, answer)
+        same = sum(verdicts.values())
+        share = same / max(len(verdicts), 1)
+        return {"exact_match": float(same == len(verdicts)), "position_accuracy": share}
 
     def right_places(self, label: Any, answer: Any) -> dict[int, bool]:
-        right, given = self._split(label), [] if answer is None else self._split(answer)
-        pairs = enumerate(zip_longest(right, given, fillvalue=""), 1)
-        return {place: one == other for place, (one, other) in pairs if one != self.ignored}
+        right, words = self._split(label), [] if answer is None else self._split(answer)
+        pairs = enumerate(zip_longest(right, words, fillvalue=""), 1)
+        return {place: token == other for place, (token, other) in pairs if token != self.ignored}
 
     def is_plausible(self, prediction: Any) -> bool:
         array = read_array(prediction)

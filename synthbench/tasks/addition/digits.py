@@ -75,8 +75,8 @@ def draw_pairs(draws: Draws, n: int, places_a: int, places_b: int) -> tuple[Digi
     if rest := abs(places_a - places_b):
         further = _without_zero(draws, n, rest)
         a, b = (
-            np.hstack([one, further]) if places > len(shape.places) else one
-            for one, places in ((a, places_a), (b, places_b))
+            np.hstack([number, further]) if places > len(shape.places) else number
+            for number, places in ((a, places_a), (b, places_b))
         )
     return a, b
 
@@ -96,9 +96,9 @@ class _Place:
         for carry in (0, 1):
             carries_on = every.sum(axis=1) + carry >= 10
             for onward in (0, 1):
-                found = every[carries_on == onward]
-                self.counts[carry, onward] = len(found)
-                self.pairs[carry, onward, : len(found)] = found
+                pairs = every[carries_on == onward]
+                self.counts[carry, onward] = len(pairs)
+                self.pairs[carry, onward, : len(pairs)] = pairs
 
 
 class _Shape:

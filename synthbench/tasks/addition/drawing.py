@@ -29,7 +29,7 @@ def _carries(a: str, b: str) -> str:
     """A 1 above every place that a carry goes to, spaces above the others."""
     marks, carry = " ", 0
     width = max(len(a), len(b))
-    for one, other in zip(a.zfill(width)[::-1], b.zfill(width)[::-1], strict=True):
-        carry = (int(one) + int(other) + carry) // 10
+    for digit, other in zip(a.zfill(width)[::-1], b.zfill(width)[::-1], strict=True):
+        carry = (int(digit) + int(other) + carry) // 10
         marks = (str(carry) if carry else " ") + marks
     return marks

@@ -43,10 +43,10 @@ def small_numbers(tokens: Ids) -> tuple[Ids, Ids]:
 def _digits_before(tokens: Ids, end: Digits, count: Digits, width: int) -> Ids:
     """The `count` digits before the place `end` of each row, the last one first."""
     if all_equal(end) and all_equal(count):  # as in a block
-        found = np.zeros((len(tokens), width), np.uint8)
+        digits = np.zeros((len(tokens), width), np.uint8)
         first = end[0] - count[0]
-        found[:, : count[0]] = tokens[:, first : end[0]][:, ::-1] - np.uint8(1)
-        return found
+        digits[:, : count[0]] = tokens[:, first : end[0]][:, ::-1] - np.uint8(1)
+        return digits
     places = np.arange(width)
     at = np.maximum(end[:, None] - 1 - places, 0)
     ids = np.take_along_axis(tokens, at, axis=1) - np.uint8(1)

@@ -21,7 +21,7 @@ def question_positions(tokens: Ids, first: Digits, abacus: bool) -> Digits:
         abacus: whether positions are those of abacus.
     """
     places, is_sign, start = np.arange(tokens.shape[1]), tokens > 10, first[:, None]
-    sign, equals = (one[:, None] for one in signs(tokens))
+    sign, equals = (place[:, None] for place in signs(tokens))
     weight = np.where(places < sign, sign, equals) - 1 - places
     if abacus:
         return np.where((tokens == 0) | is_sign, 0, start + weight)

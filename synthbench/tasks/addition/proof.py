@@ -15,11 +15,11 @@ from synthbench.tasks.base import Block
 
 def prove_rows(task: Addition, block: Block, rows: Mapping[str, pa.Array]) -> NDArray[np.bool_]:
     """Compute True for every right row, bool `(rows,)`."""
-    chosen = task.parameters
+    parameters = task.parameters
     names = "text", "label", "digits_a", "digits_b"
     right = []
     for text, label, *digits in zip(*(rows[name].to_pylist() for name in names), strict=True):
-        a, b = read_numbers(task.variant, chosen.zero_padding, text)
-        expected = " ".join(answer(task.variant, chosen.order, chosen.zero_padding, a, b))
-        right.append(label == expected and digits == [len(str(int(one))) for one in (a, b)])
+        a, b = read_numbers(task.variant, parameters.zero_padding, text)
+        expected = " ".join(answer(task.variant, parameters.order, parameters.zero_padding, a, b))
+        right.append(label == expected and digits == [len(str(int(number))) for number in (a, b)])
     return np.array(right)

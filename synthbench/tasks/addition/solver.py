@@ -17,8 +17,8 @@ def read_numbers(variant: str, zero_padding: bool, text: str) -> tuple[str, str]
         ValueError: the text is not a row of the task.
     """
     sign = SIGNS[variant]
-    found = re.fullmatch(rf"([0-9](?: [0-9])*) \{sign} ([0-9](?: [0-9])*) =", text)
-    numbers = [one.replace(" ", "") for one in found.groups()] if found else []
+    match = re.fullmatch(rf"([0-9](?: [0-9])*) \{sign} ([0-9](?: [0-9])*) =", text)
+    numbers = [number.replace(" ", "") for number in match.groups()] if match else []
     if not numbers or not _are_written_right(variant, zero_padding, numbers):
         zeros = "padded with zeros" if zero_padding else "without zeros in front"
         raise ValueError(

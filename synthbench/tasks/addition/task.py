@@ -138,9 +138,9 @@ class Addition(TextTask):
     }
 
     def solve(self, question: str) -> str:
-        chosen = self.parameters
-        a, b = solver.read_numbers(self.variant, chosen.zero_padding, question)
-        return " ".join(solver.answer(self.variant, chosen.order, chosen.zero_padding, a, b))
+        zero_padding = self.parameters.zero_padding
+        a, b = solver.read_numbers(self.variant, zero_padding, question)
+        return " ".join(solver.answer(self.variant, self.parameters.order, zero_padding, a, b))
 
     @property
     def columns(self) -> dict[str, Column]:
@@ -168,7 +168,7 @@ class Addition(TextTask):
     @functools.cached_property  # asked for with every one of hundreds of buckets
     def splits(self) -> tuple[Split, ...]:
         trained = _pairs(range(1, self.parameters.train_digits + 1))
-        longer = tuple(one for one in _pairs(self.parameters.test_digits) if one not in trained)
+        longer = tuple(pair for pair in _pairs(self.parameters.test_digits) if pair not in trained)
         return (
             Split("train", 200_000, trained, evaluation=False),
             Split("iid", 3_000, trained),
@@ -187,7 +187,7 @@ class Addition(TextTask):
         places = divmod(bucket, _BUCKET)
         if self.variant == "addition":
             return self._block(*digits.draw_pairs(draws, n, *places))
-        return self._block(*(digits.draw_numbers(draws, n, one) for one in places))
+        return self._block(*(digits.draw_numbers(draws, n, count) for count in places))
 
     def capacity(self, split: Split, bucket: int) -> int:
         return math.prod(map(digits.how_many, divmod(bucket, _BUCKET)))
@@ -261,8 +261,8 @@ class Addition(TextTask):
 
     def _longest(self) -> int:
         """The most digits of an answer in any split."""
-        chosen = self.parameters
-        most = np.array(max(chosen.train_digits, *chosen.test_digits))
+        parameters = self.parameters
+        most = np.array(max(parameters.train_digits, *parameters.test_digits))
         return int(self._most_digits(most, most))
 
     def _starts(self, block: Block) -> Digits:
@@ -273,16 +273,16 @@ class Addition(TextTask):
     @property
     def instruction(self) -> str:
         """The rule of the variant, and how the answer is written."""
-        is_sum, chosen = self.variant == "addition", self.parameters
+        is_sum, parameters = self.variant == "addition", self.parameters
         noun = "sum" if is_sum else "product"
         rule = f"The line has two whole numbers, and the answer is their {noun}"
         first = "so that the least significant digit comes first"
-        if chosen.zero_padding:
+        if parameters.zero_padding:
             most = "one digit more than the longer number" if is_sum else "as many digits as both"
             rule += f", written with {most} by zeros in front"
-            if chosen.order == "reversed":
+            if parameters.order == "reversed":
                 rule += f". Then all its digits, with these zeros, are reversed, {first}"
-        elif chosen.order == "reversed":
+        elif parameters.order == "reversed":
             rule += f", with its digits reversed, {first}"
         return f"{rule}."
 

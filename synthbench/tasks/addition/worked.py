@@ -29,8 +29,8 @@ _NOUNS = {"addition": "sum", "multiplication": "product"}
 
 def write_steps(task: Addition, question: str) -> Iterator[str]:
     """Each place with its carry, or the product with each digit, then the result."""
-    chosen = task.parameters
-    a, b = read_numbers(task.variant, chosen.zero_padding, question)
+    parameters = task.parameters
+    a, b = read_numbers(task.variant, parameters.zero_padding, question)
     if task.variant == "addition":
         carry = 0
         for place in range(max(len(a), len(b))):
@@ -45,8 +45,8 @@ def write_steps(task: Addition, question: str) -> Iterator[str]:
             yield _PRODUCT(int(a), part, int(a) * part, whole)
     plain = answer(task.variant, "plain", False, a, b)
     yield _RESULT(_NOUNS[task.variant], plain)
-    if sentence := _WRITTEN.get((chosen.zero_padding, chosen.order)):
-        yield sentence(answer(task.variant, chosen.order, chosen.zero_padding, a, b))
+    if sentence := _WRITTEN.get((parameters.zero_padding, parameters.order)):
+        yield sentence(answer(task.variant, parameters.order, parameters.zero_padding, a, b))
 
 
 def replay_steps(task: Addition, question: str, steps: Sequence[str]) -> str:
@@ -73,7 +73,7 @@ def replay_steps(task: Addition, question: str, steps: Sequence[str]) -> str:
 
 def _replay_places(a: list[str], b: list[str], left: Iterator[str]) -> str:
     """The digits of the sum that the steps write, from the right to the left."""
-    found, carry = "", "0"
+    digits, carry = "", "0"
     for place in range(1, 1 + max(len(a), len(b))):
         step = following(left)
         at, x, y, carried, total, digit, onward = _PLACE.read(step)
@@ -81,8 +81,8 @@ def _replay_places(a: list[str], b: list[str], left: Iterator[str]) -> str:
         expect(step, (at, place), (x, true[0]), (y, true[1]), (carried, carry))
         expect(step, (total, sum(map(int, (x, y, carried)))), (total, int(onward + digit)))
         expect(step, (len(digit), 1))
-        found, carry = digit + found, onward
-    return (carry + found).lstrip("0") or "0"
+        digits, carry = digit + digits, onward
+    return (carry + digits).lstrip("0") or "0"
 
 
 def _replay_products(a: list[str], b: list[str], left: Iterator[str]) -> str:

@@ -40,7 +40,7 @@ class WrittenNumber(Sequence):
         return "the number"
 
     def _words(self, text: str) -> list[str]:
-        digits = [one for one in text if one.isdigit()]
+        digits = [character for character in text if character.isdigit()]
         return digits if _NUMBER.fullmatch(text) else super()._words(text)
 
     def format_answer(self, value: Any) -> str:

@@ -40,6 +40,6 @@ def prove_rows(task: Arithmetic, block: Block, rows: Mapping[str, pa.Array]) -> 
         depth[operations] = 1 + depth[operands].max(axis=1)
     lengths = (block["tokens"] > 0).sum(axis=1)
     right: NDArray[np.bool_] = numpy_array(rows["length"]) == lengths
-    for name, found in (("label", value), ("depth", depth), ("dependency_depth", needed)):
-        right &= numpy_array(rows[name]) == found[nesting.roots]
+    for name, computed in (("label", value), ("depth", depth), ("dependency_depth", needed)):
+        right &= numpy_array(rows[name]) == computed[nesting.roots]
     return right

@@ -141,14 +141,14 @@ class Arithmetic(ExpressionTask):
         limit here is one level more than the trees have, so that their digits are digits by
         chance, not because of the limit.
         """
-        chosen = self.parameters
+        parameters = self.parameters
         return Grammar(
-            p_op=chosen.p_op,
+            p_op=parameters.p_op,
             min_args=2,
             max_args=2,
             max_depth=depth + 1,
-            max_length=chosen.max_length,
-            operators=len(chosen.operators),
+            max_length=parameters.max_length,
+            operators=len(parameters.operators),
             separators=1,
         )
 
@@ -158,12 +158,13 @@ class Arithmetic(ExpressionTask):
         Raises:
             ParameterError: the first row would take too long.
         """
-        chosen = self.parameters
-        if chosen.balance == "label" and chosen.modulus > _STREAMED:
+        parameters = self.parameters
+        if parameters.balance == "label" and parameters.modulus > _STREAMED:
             raise ParameterError(
-                f"Parameter modulus={chosen.modulus}: with balance=label the first row of a stream "
-                f"waits for rows of all {len(split.buckets):,} depths, operators and labels. "
-                f"Allowed are 2 to {_STREAMED}, or balance=depth. Datasets may have such rows."
+                f"Parameter modulus={parameters.modulus}: with balance=label the first row of a "
+                f"stream waits for rows of all {len(split.buckets):,} depths, operators and "
+                f"labels. Allowed are 2 to {_STREAMED}, or balance=depth. Datasets may have such "
+                "rows."
             )
         return self.round_rows
 

@@ -46,8 +46,8 @@ def replay_steps(task: Arithmetic, question: str, steps: Sequence[str]) -> str:
     left = Rewriting(question)
     for step in steps:
         part, whole, value, modulus = _OPERATION.read(step)
-        one, sign, other = part.partition("+" if "+" in part else "*")
-        true = int(one) + int(other) if sign == "+" else int(one) * int(other)
+        number, sign, other = part.partition("+" if "+" in part else "*")
+        true = int(number) + int(other) if sign == "+" else int(number) * int(other)
         expect(step, (whole, true), (modulus, task.parameters.modulus))
         expect(step, (value, true % int(modulus)))
         left.replace(f"({part})", value)

@@ -111,14 +111,14 @@ def language(expression: str) -> Language:
     first = np.unique(states, return_index=True)[1]
     moves, accepts = states[moves[first]], accepts[first]
     words = tuple(_first_words(moves, letters))
-    made = Language(letters, moves, accepts, words, continuations)
-    if _matching_steps(positions, made) > _MOST_STEPS:
+    automaton = Language(letters, moves, accepts, words, continuations)
+    if _matching_steps(positions, automaton) > _MOST_STEPS:
         raise _refusal(
             expression,
             "too many parts of it match alike, so Python's re, which proves the labels, would "
             "need too long",
         )
-    return made
+    return automaton
 
 
 def _refusal(expression: str, problem: str) -> ParameterError:
@@ -133,8 +133,8 @@ def _subsets(expression: str, positions: Positions, letters: tuple[str, ...]) ->
     start = np.zeros(len(named), bool)
     start[START] = True
     sets, numbers, moves = [start], {start.tobytes(): 0}, []
-    for chosen in sets:  # grows while it is read
-        after = follows[chosen].any(axis=0)
+    for subset in sets:  # grows while it is read
+        after = follows[subset].any(axis=0)
         line = []
         for positions_of_letter in of_letter:
             reached = after & positions_of_letter
@@ -147,7 +147,7 @@ def _subsets(expression: str, positions: Positions, letters: tuple[str, ...]) ->
             raise _refusal(
                 expression, f"it needs more than {_MOST_SETS:,} states before the smallest is found"
             )
-    accepts: Truths = np.array([bool(one[positions.ends].any()) for one in sets])
+    accepts: Truths = np.array([bool(subset[positions.ends].any()) for subset in sets])
     return np.array(moves), accepts
 
 
@@ -181,22 +181,22 @@ def _first_words(moves: Ids, letters: tuple[str, ...]) -> Iterator[str]:
     return (words[state] for state in range(len(moves)))
 
 
-def _matching_steps(positions: Positions, made: Language) -> float:
+def _matching_steps(positions: Positions, automaton: Language) -> float:
     """A bound on the steps of a matcher that backtracks, over all words that the solver asks.
 
     These are a first word, a letter and a continuation each. Steps are ways through the positions.
     """
     named = np.array(["", *positions.letters])
-    step = {x: positions.follows * (named == x).astype(np.float64) for x in made.letters}
+    step = {x: positions.follows * (named == x).astype(np.float64) for x in automaton.letters}
     # Ways to read a first word and a letter, by the position reached.
     start = (np.arange(len(named)) == START).astype(np.float64)
     ways = {"": start}
-    for word in made.words:
-        for letter in made.letters:
+    for word in automaton.words:
+        for letter in automaton.letters:
             ways[word + letter] = ways[word] @ step[letter]
     # Ways to go on with a continuation or a part of it, by the position where it begins.
     onwards: dict[str, NDArray[np.float64]] = {"": np.ones(len(named))}
-    for word in made.continuations[1:]:
+    for word in automaton.continuations[1:]:
         onwards[word] = 1 + step[word[0]] @ onwards[word[1:]]
     reached, further = np.array([*ways.values()]), np.array([*onwards.values()])
     return float((reached @ further.T).sum())

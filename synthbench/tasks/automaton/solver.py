@@ -58,10 +58,10 @@ def next_state(rule: Rule, state: int, symbol: str) -> int:
         ValueError: the word is in another class.
     """
     word = rule.words[state] + symbol
-    found = _classes(rule).get(_continued(rule, word))
-    if found is None:
+    successor = _classes(rule).get(_continued(rule, word))
+    if successor is None:
         raise ValueError(f"{word!r} is in another class of {rule.expression}")
-    return found
+    return successor
 
 
 @functools.lru_cache(maxsize=16)
@@ -73,7 +73,7 @@ def _classes(rule: Rule) -> dict[tuple[bool, ...], int]:
 def _continued(rule: Rule, word: str) -> tuple[bool, ...]:
     """For each continuation, True if the word with it is in the language."""
     is_in = _matcher(rule.expression)
-    return tuple(is_in(word + one) is not None for one in rule.continuations)
+    return tuple(is_in(word + continuation) is not None for continuation in rule.continuations)
 
 
 @functools.lru_cache(maxsize=16)

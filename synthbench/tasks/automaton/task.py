@@ -127,8 +127,8 @@ class Automaton(OwnVariant):
     @property
     def expression(self) -> str:
         """The regular expression of the variant."""
-        chosen: str = self.parameters.language
-        return chosen if self.variant == OWN else EXPRESSIONS[self.variant]
+        expression: str = self.parameters.language
+        return expression if self.variant == OWN else EXPRESSIONS[self.variant]
 
     @property
     def language(self) -> Language:
@@ -138,8 +138,10 @@ class Automaton(OwnVariant):
     @property
     def rule(self) -> solver.Rule:
         """The expression, and words that name its classes, for the solver."""
-        made = self.language
-        return solver.Rule(self.expression, made.letters, made.words, made.continuations)
+        language = self.language
+        return solver.Rule(
+            self.expression, language.letters, language.words, language.continuations
+        )
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -152,12 +154,12 @@ class Automaton(OwnVariant):
 
     @property
     def splits(self) -> tuple[Split, ...]:
-        chosen = self.parameters
+        parameters = self.parameters
         return (
-            Split("train", 100_000, chosen.train_lengths, evaluation=False),
-            Split("iid", 3_000, chosen.train_lengths),
-            Split("validation", 1_000, chosen.validation_lengths),
-            Split("test", 500 * len(chosen.test_lengths), chosen.test_lengths),
+            Split("train", 100_000, parameters.train_lengths, evaluation=False),
+            Split("iid", 3_000, parameters.train_lengths),
+            Split("validation", 1_000, parameters.validation_lengths),
+            Split("test", 500 * len(parameters.test_lengths), parameters.test_lengths),
         )
 
     @property
@@ -219,13 +221,13 @@ class Automaton(OwnVariant):
     @property
     def instruction(self) -> str:
         """The moves of the automaton."""
-        made = self.language
+        language = self.language
         table = "; ".join(
             f"from q{state}: "
             + ", ".join(
-                f"{letter} to q{after}" for letter, after in zip(made.letters, row, strict=True)
+                f"{letter} to q{after}" for letter, after in zip(language.letters, row, strict=True)
             )
-            for state, row in enumerate(made.moves.tolist())
+            for state, row in enumerate(language.moves.tolist())
         )
         return (
             "The line has symbols, separated by spaces. An automaton begins in state q0 and reads "

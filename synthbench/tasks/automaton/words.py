@@ -38,7 +38,9 @@ class WordSampler:
         stays = (live[self._moves] & live[:, None]).tolist()
         leaves = (~live[self._moves] & live[:, None]).astype(int).tolist()
         moves = self._moves.tolist()
-        live_moves = [[*itertools.compress(*one)] for one in zip(moves, stays, strict=True)]
+        live_moves = [
+            [*itertools.compress(*of_state)] for of_state in zip(moves, stays, strict=True)
+        ]
         self._live = _counts(live_moves, live.astype(int).tolist(), longest)
         self._left = _counts(live_moves, [*map(sum, leaves)], longest)
         # Thresholds for r symbols that stay live to the end of the word, in line r - 1, for a
@@ -63,9 +65,9 @@ class WordSampler:
         places = np.array([t for t in range(length) if self._left[t][0]], np.int64)
         last = np.full(n, length)  # how many symbols stay live
         if len(places):
-            chosen = places[draws.integers(len(places), (n,))]
+            ends = places[draws.integers(len(places), (n,))]
             live = draws.bits(0.5, (n,)) if self.stays_live(length) else np.zeros(n, bool)
-            last = np.where(live, length, chosen)
+            last = np.where(live, length, ends)
         words = (draws.words(n * length) >> np.uint64(64 - _BITS)).reshape(n, length)
         letters = np.zeros((length, n), np.int64)
         moves, (states, choices) = self._moves.ravel(), self._moves.shape
@@ -101,15 +103,15 @@ def _counts(moves: list[list[int]], ends: list[int], longest: int) -> list[list[
     counts = [ends]
     for _ in range(longest):
         few = counts[-1]
-        counts.append([sum(few[after] for after in one) for one in moves])
+        counts.append([sum(few[after] for after in row) for row in moves])
     return counts
 
 
 def _thresholds(moves: list[list[int]], stays: list[list[bool]], few: list[int]) -> list[list[int]]:
     """For each state the thresholds of its letters."""
     return [
-        _shares([few[after] if stay else 0 for after, stay in zip(*one, strict=True)])
-        for one in zip(moves, stays, strict=True)
+        _shares([few[after] if stay else 0 for after, stay in zip(*of_state, strict=True)])
+        for of_state in zip(moves, stays, strict=True)
     ]
 
 
@@ -118,4 +120,4 @@ def _shares(weights: list[int]) -> list[int]:
     whole = sum(weights)
     if not whole:
         return _shares([1] * len(weights))
-    return [(one << _BITS) // whole for one in itertools.accumulate(weights)]
+    return [(so_far << _BITS) // whole for so_far in itertools.accumulate(weights)]

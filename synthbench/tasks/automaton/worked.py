@@ -31,8 +31,8 @@ def replay_steps(task: Automaton, question: str, steps: Sequence[str]) -> str:
     for symbol in question.split():
         step = following(left)
         after = int(task.language.moves[state, task.language.letters.index(symbol)])
-        found = zip(_MOVE.read(step), (symbol, f"q{state}", f"q{after}"), strict=True)
-        expect(step, *found)
+        pairs = zip(_MOVE.read(step), (symbol, f"q{state}", f"q{after}"), strict=True)
+        expect(step, *pairs)
         states.append(f"q{after}")
         state = after
     ended(left)

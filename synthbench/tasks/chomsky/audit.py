@@ -23,7 +23,7 @@ _RULES: dict[str, tuple[str, str, Callable[[list[str]], list[str]]]] = {
     "stack-manipulation": (
         "stack before the actions",
         "The stack at the beginning, from the top down.",
-        lambda x: [*(one for one in reversed(x) if one in "01"), "end"],
+        lambda x: [*(symbol for symbol in reversed(x) if symbol in "01"), "end"],
     ),
     "binary-addition": (
         "sum without carries",
@@ -55,8 +55,8 @@ def audit_spec(task: Chomsky) -> AuditSpec:
 
     def same_numbers(columns: Columns) -> NDArray[np.uint64]:
         numbers = [_numbers(text, greatest_first) for text in columns["text"].to_pylist()]
-        width = 1 + max(len(" ".join(one)) for one in numbers)
-        texts = np.array([" ".join(one) for one in numbers], f"S{width}")
+        width = 1 + max(len(" ".join(row)) for row in numbers)
+        texts = np.array([" ".join(row) for row in numbers], f"S{width}")
         return hash_rows(texts.view(np.uint8).reshape(len(texts), -1))
 
     rules = [_RULES[task.variant]] if task.variant in _RULES else []

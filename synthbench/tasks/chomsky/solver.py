@@ -83,14 +83,16 @@ def _missing_duplicate(x: str, program: bool) -> str:
 
 def _odds_first(x: str, program: bool) -> str:
     """The places in the order of the answer."""
-    return "".join(x[place] for place in sorted(range(len(x)), key=lambda one: (one + program) % 2))
+    return "".join(
+        x[place] for place in sorted(range(len(x)), key=lambda index: (index + program) % 2)
+    )
 
 
 def _binary_addition(x: str, program: bool) -> str:
     """Digit by digit, with a carry."""
     total, carry = "", 0
-    for one, other in itertools.zip_longest(*x.split("&"), fillvalue="0"):
-        carry, digit = divmod(int(one) + int(other) + carry, 2)
+    for bit, other in itertools.zip_longest(*x.split("&"), fillvalue="0"):
+        carry, digit = divmod(int(bit) + int(other) + carry, 2)
         total += str(digit)
     digits = f"{total}{carry}".rstrip("0") or "0"
     return f"{digits}$".ljust(len(x) + 1, "_")
@@ -98,12 +100,12 @@ def _binary_addition(x: str, program: bool) -> str:
 
 def _binary_multiplication(x: str, program: bool) -> str:
     """As on paper: column by column, with a carry."""
-    one, other = ([*map(int, part)] for part in x.split("@"))
+    factor, other = ([*map(int, part)] for part in x.split("@"))
     backwards, product, carry = other[::-1], "", 0
-    for column in range(len(one) + len(other)):
+    for column in range(len(factor) + len(other)):
         skipped = max(0, column + 1 - len(other))
         digits = backwards[max(0, len(other) - 1 - column) :]
-        carry, digit = divmod(carry + sum(map(operator.mul, one[skipped:], digits)), 2)
+        carry, digit = divmod(carry + sum(map(operator.mul, factor[skipped:], digits)), 2)
         product += str(digit)
     return f"{product.rstrip('0') or 0}$".ljust(len(x), "_")
 
@@ -131,5 +133,8 @@ _SOLVERS: dict[str, tuple[Callable[[str, bool], str], str]] = {
     "binary-addition": (_binary_addition, "[01]+&[01]+"),
     "binary-multiplication": (_binary_multiplication, "[01]+@[01]+"),
     "compute-sqrt": (_compute_sqrt, "[01]+"),
-    "bucket-sort": (lambda x, program: "".join(one * x.count(one) for one in "01234"), "[0-4]+"),
+    "bucket-sort": (
+        lambda x, program: "".join(digit * x.count(digit) for digit in "01234"),
+        "[0-4]+",
+    ),
 }

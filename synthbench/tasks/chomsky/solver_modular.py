@@ -60,11 +60,11 @@ def _solve_equation(x: str, program: bool, modulus: int) -> int:
 def _value(x: str, modulus: int) -> int:
     """The value of an expression, the innermost brackets first."""
     # Only a sign is at the beginning or behind a bracket or an operator.
-    x = re.sub(rf"(?<![>)])-{_NUMBER}", lambda found: f"<{-int(found[1]) % modulus}>", x)
+    x = re.sub(rf"(?<![>)])-{_NUMBER}", lambda match: f"<{-int(match[1]) % modulus}>", x)
     x = re.sub(rf"\({_NUMBER}\)", r"<\1>", x)
 
-    def done(found: re.Match[str]) -> str:
-        return f"<{_OPERATORS[found[2]](int(found[1]), int(found[3])) % modulus}>"
+    def done(match: re.Match[str]) -> str:
+        return f"<{_OPERATORS[match[2]](int(match[1]), int(match[3])) % modulus}>"
 
     while not (whole := re.fullmatch(_NUMBER, x)):
         shorter = re.sub(rf"\({_NUMBER}([-+*]){_NUMBER}\)", done, x)

@@ -98,8 +98,8 @@ class SolveEquation(Calculation):
     def draw(self, draws: Draws, n: int, length: int) -> Strings:
         x = _draw_expressions(draws, n, length - 2, self.operators, self.modulus)
         ordinal = np.cumsum((x < self.modulus).astype(int), axis=1)  # of each number, from 1
-        chosen = 1 + draws.below(ordinal[:, -1])
-        return self._hide(x, (ordinal == chosen[:, None]).argmax(axis=1))
+        hidden = 1 + draws.below(ordinal[:, -1])
+        return self._hide(x, (ordinal == hidden[:, None]).argmax(axis=1))
 
     def count(self, length: int) -> int | None:
         if length > _COUNTED:

@@ -107,8 +107,8 @@ class Chomsky(TextTask):
     summary = "What is the output of a string function on strings longer than any in training?"
     source = "Neural Networks and the Chomsky Hierarchy (Delétang et al., ICLR 2023)"
     variants: ClassVar[Mapping[str, str]] = {
-        name: f"{one.given.capitalize()} → {one.asked}."
-        for name, one in ((name, made()) for name, made in FUNCTIONS.items())
+        name: f"{function.given.capitalize()} → {function.asked}."
+        for name, function in ((name, make()) for name, make in FUNCTIONS.items())
     }
     parameters_type = ChomskyParameters
     categories = ("text-generation",)
@@ -125,29 +125,31 @@ class Chomsky(TextTask):
     }
 
     def check_parameters(self) -> None:
-        chosen = self.parameters
-        if chosen.symbols and not self.function.takes_numbers:
-            able = ", ".join(name for name, one in FUNCTIONS.items() if one.takes_numbers)
+        parameters = self.parameters
+        if parameters.symbols and not self.function.takes_numbers:
+            able = ", ".join(name for name, function in FUNCTIONS.items() if function.takes_numbers)
             raise ParameterError(
-                f"Parameter symbols={chosen.symbols}: strings of {self.variant} have the "
+                f"Parameter symbols={parameters.symbols}: strings of {self.variant} have the "
                 f"symbols of the paper. Other numbers of symbols are possible in {able}."
             )
-        if chosen.modulus != MODULUS and not isinstance(self.function, Modular):
-            able = ", ".join(name for name, one in FUNCTIONS.items() if issubclass(one, Modular))
-            raise ParameterError(
-                f"Parameter modulus={chosen.modulus}: answers of {self.variant} are not modulo a "
-                f"number. The modulus is a parameter of {able}."
+        if parameters.modulus != MODULUS and not isinstance(self.function, Modular):
+            able = ", ".join(
+                name for name, function in FUNCTIONS.items() if issubclass(function, Modular)
             )
-        if chosen.positions == "coupled" and not self.function.copies:
-            able = ", ".join(name for name, one in FUNCTIONS.items() if one.copies)
+            raise ParameterError(
+                f"Parameter modulus={parameters.modulus}: answers of {self.variant} are not modulo "
+                f"a number. The modulus is a parameter of {able}."
+            )
+        if parameters.positions == "coupled" and not self.function.copies:
+            able = ", ".join(name for name, function in FUNCTIONS.items() if function.copies)
             raise ParameterError(
                 f"Parameter positions=coupled: answers of {self.variant} are not copies of "
                 f"symbols. Coupled positions are possible in {able}."
             )
         for name in ("train_lengths", "test_lengths"):
-            if not self._lengths(asked := getattr(self.parameters, name)):
+            if not self._lengths(lengths := getattr(self.parameters, name)):
                 least = f"strings of {self.variant} have {self.function.shortest} symbols or more"
-                raise ParameterError(f"Parameter {name}={max(asked)}: {least}.")
+                raise ParameterError(f"Parameter {name}={max(lengths)}: {least}.")
 
     def solve(self, question: str) -> list[str]:
         return self.solve_as(question, self.function.program)
@@ -158,17 +160,17 @@ class Chomsky(TextTask):
         Raises:
             ValueError: the question is not a string of the variant.
         """
-        chosen = self.parameters
+        parameters = self.parameters
         if self.variant in solver_modular.MODULAR:
-            return solver_modular.solve(self.variant, question, program, chosen.modulus)
-        return solver.solve(self.variant, question, program, chosen.symbols)
+            return solver_modular.solve(self.variant, question, program, parameters.modulus)
+        return solver.solve(self.variant, question, program, parameters.symbols)
 
     @functools.cached_property
     def function(self) -> StringFunction:
         """The variant's function."""
-        chosen = self.parameters
-        program = chosen.reading == "program"
-        return FUNCTIONS[self.variant](program, chosen.symbols, chosen.modulus)
+        parameters = self.parameters
+        program = parameters.reading == "program"
+        return FUNCTIONS[self.variant](program, parameters.symbols, parameters.modulus)
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -189,14 +191,14 @@ class Chomsky(TextTask):
         train = Split("train", 200_000, short, evaluation=False)
         return train, Split("iid", 4_000, short), Split("test", 100 * len(long), long)
 
-    def _lengths(self, asked: tuple[int, ...]) -> tuple[int, ...]:
+    def _lengths(self, lengths: tuple[int, ...]) -> tuple[int, ...]:
         """The lengths of this variant's strings. A length that they lack becomes a shorter length.
 
         So 500 becomes 499 if all strings have odd lengths, as in the published program.
         """
         least, step = self.function.shortest, self.function.step
-        found = [length - (length - least) % step for length in asked if length >= least]
-        return tuple(dict.fromkeys(found))
+        possible = [length - (length - least) % step for length in lengths if length >= least]
+        return tuple(dict.fromkeys(possible))
 
     def stream_round_rows(self, split: Split) -> int:
         """Rows of a round.
@@ -235,22 +237,22 @@ class Chomsky(TextTask):
             together = _TOGETHER // length
             for rows in np.split(of_length, range(together, len(of_length), together)):
                 x = tokens[rows, :length].astype(np.int64) - 1
-                found = self.function.answer(x).reshape(len(rows), -1) + 1
-                answers.append((rows, found.astype(np.uint8)))
-        width = max((found.shape[1] for _, found in answers), default=1)
+                ids = self.function.answer(x).reshape(len(rows), -1) + 1
+                answers.append((rows, ids.astype(np.uint8)))
+        width = max((ids.shape[1] for _, ids in answers), default=1)
         label = np.zeros((len(tokens), width), np.uint8)
-        for rows, found in answers:
-            label[rows, : found.shape[1]] = found
+        for rows, ids in answers:
+            label[rows, : ids.shape[1]] = ids
         return {"label": label}
 
     @property
     def instruction(self) -> str:
         """The rule of the variant."""
-        one = self.function
-        asked = (one.program and one.program_asked) or one.asked
+        function = self.function
+        question = (function.program and function.program_asked) or function.asked
         ended = f", then '{END}'" if self.answer.ignored else ""
-        tokens = "" if one.is_digit else " Its tokens are separated by spaces."
-        return f"The line is {one.given}. The answer is {asked}{ended}.{tokens}"
+        tokens = "" if function.is_digit else " Its tokens are separated by spaces."
+        return f"The line is {function.given}. The answer is {question}{ended}.{tokens}"
 
     @property
     def stream(self) -> dict[str, object]:
@@ -270,12 +272,16 @@ class Chomsky(TextTask):
     def answer_positions(self, block: Block) -> NDArray[np.int64] | None:
         """The positions of the symbols that answers are copies of."""
         lengths = np.count_nonzero(block["tokens"], axis=1)
-        sources = [self.function.answer(np.arange(one)[None])[0] for one in np.unique(lengths)]
+        sources = [
+            self.function.answer(np.arange(length)[None])[0] for length in np.unique(lengths)
+        ]
         return of_copies(self._first_positions(block), lengths, sources)
 
     def _first_positions(self, block: Block) -> NDArray[np.int64]:
-        chosen, lengths = self.parameters, np.count_nonzero(block["tokens"], axis=1)
-        longest = max(*chosen.train_lengths, *chosen.test_lengths, int(lengths.max(initial=0)))
+        parameters, lengths = self.parameters, np.count_nonzero(block["tokens"], axis=1)
+        longest = max(
+            *parameters.train_lengths, *parameters.test_lengths, int(lengths.max(initial=0))
+        )
         return first_positions(self.content(block), lengths, longest)
 
     def content(self, block: Block) -> NDArray[np.uint8]:

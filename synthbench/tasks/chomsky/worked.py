@@ -33,6 +33,6 @@ def replay_steps(task: Chomsky, question: str, steps: Sequence[str]) -> str:
     """The answer to which the steps of the variant lead, with `end` where the answer has it."""
     _, replay = _STEPS[task.variant]
     left = iter(steps)
-    found = replay(question.split(), left, *task.function.rule)
+    answer = replay(question.split(), left, *task.function.rule)
     ended(left)
-    return " ".join([*found, END] if task.answer.ignored else found)
+    return " ".join([*answer, END] if task.answer.ignored else answer)

@@ -57,7 +57,7 @@ def _replay_counted(
 
 def _changes(x: list[str]) -> tuple[list[str], list[bool]]:
     pairs = list(itertools.pairwise(x))
-    return [" ".join(pair) for pair in pairs], [one != other for one, other in pairs]
+    return [" ".join(pair) for pair in pairs], [symbol != other for symbol, other in pairs]
 
 
 def _write_pairs(x: list[str], answer: list[str], program: bool) -> Iterator[str]:
@@ -115,8 +115,8 @@ def _write_simple(x: list[str], answer: list[str], program: bool, modulus: int) 
         x = left
 
 
-def _calculated(one: int, sign: str, other: int) -> int:
-    return {"+": one + other, "-": one - other, "*": one * other}[sign]
+def _calculated(number: int, sign: str, other: int) -> int:
+    return {"+": number + other, "-": number - other, "*": number * other}[sign]
 
 
 def _replay_simple(x: list[str], steps: Iterator[str], program: bool, modulus: int) -> list[str]:
@@ -128,9 +128,11 @@ def _replay_simple(x: list[str], steps: Iterator[str], program: bool, modulus: i
     while len(x) > 1:
         step = following(steps)
         place = x.index("*") if program and "*" in x else 1
-        one, sign, other, whole, rest, said = CALCULATION.read(step)
-        expect(step, *zip((one, sign, other), x[place - 1 : place + 2], strict=True))
-        expect(step, (whole, _calculated(int(one), sign, int(other))), (rest, int(whole) % modulus))
+        number, sign, other, whole, rest, said = CALCULATION.read(step)
+        expect(step, *zip((number, sign, other), x[place - 1 : place + 2], strict=True))
+        expect(
+            step, (whole, _calculated(int(number), sign, int(other))), (rest, int(whole) % modulus)
+        )
         expect(step, (said, modulus))
         x[place - 1 : place + 2] = [rest]
     return x

@@ -115,11 +115,11 @@ def _reduced(x: str, modulus: int) -> tuple[str, list[str]]:
         stack.append(symbol)
         if symbol != ")":
             continue
-        opening = max(place for place, one in enumerate(stack) if one == "(")
+        opening = max(place for place, entry in enumerate(stack) if entry == "(")
         part = "".join(stack[opening:])
-        if found := _INNERMOST.fullmatch(part):
-            one, sign, other = found.groups()
-            whole = _OPERATE[sign](_number(one), _number(other))
+        if match := _INNERMOST.fullmatch(part):
+            number, sign, other = match.groups()
+            whole = _OPERATE[sign](_number(number), _number(other))
             steps.append(_OPERATION(part[1:-1], whole, whole % modulus, modulus))
             stack[opening:] = [str(whole % modulus)]
         else:  # a number in brackets, or a part with x: one symbol of a larger part
@@ -153,20 +153,20 @@ def _rewritten(x: str, steps: Iterator[str], modulus: int) -> tuple[str, str | N
             part, whole, value, named = _OPERATION.read(step)
         except ValueError:  # `(-3) is 2 modulo 5.`
             return left.text, step
-        if (found := _INNERMOST.fullmatch(f"({part})")) is None:
+        if (match := _INNERMOST.fullmatch(f"({part})")) is None:
             raise ValueError(f"the step {step!r} has no operation on two numbers")
-        one, sign, other = found.groups()
-        true = _operated(_number(one), sign, _number(other))
+        number, sign, other = match.groups()
+        true = _operated(_number(number), sign, _number(other))
         expect(step, (whole, true), (value, true % modulus), (named, modulus))
         left.replace(f"({part})", value)
     return left.text, None
 
 
-def _operated(one: int, sign: str, other: int) -> int:
+def _operated(number: int, sign: str, other: int) -> int:
     """The value of an operation, by repeated addition."""
     if sign == "*":
-        return sum([one] * other) if other >= 0 else -sum([one] * -other)
-    return one + other if sign == "+" else one + -other
+        return sum([number] * other) if other >= 0 else -sum([number] * -other)
+    return number + other if sign == "+" else number + -other
 
 
 def _write_equation(x: list[str], answer: list[str], program: bool, modulus: int) -> Iterator[str]:
@@ -183,15 +183,15 @@ def _write_equation(x: list[str], answer: list[str], program: bool, modulus: int
 
 def _unwrapped(left: str, result: int, modulus: int) -> tuple[str, int, str]:
     """The operand with x of the outermost operation, its value, and the step that says so."""
-    if found := _NUMBER_FIRST.fullmatch(left):
-        number, sign, inner = found.groups()
+    if match := _NUMBER_FIRST.fullmatch(left):
+        number, sign, inner = match.groups()
         whole = result - _number(number) if sign == "+" else _number(number) - result
         rest = whole % modulus
         return inner, rest, _BEFORE(number, sign, result, whole, rest, modulus)
-    found = _NUMBER_LAST.fullmatch(left)
-    if found is None:
+    match = _NUMBER_LAST.fullmatch(left)
+    if match is None:
         raise ValueError(f"{left!r} is not a side of an equation")
-    inner, sign, number = found.groups()
+    inner, sign, number = match.groups()
     whole = result - _number(number) if sign == "+" else result + _number(number)
     rest = whole % modulus
     return inner, rest, _BEHIND(sign, number, result, whole, rest, modulus)
@@ -218,11 +218,11 @@ def _replay_equation(x: list[str], steps: Iterator[str], program: bool, modulus:
         result, step = value, next(steps, None)
     if step is None or left.strip("()") not in ("x", "-x"):
         raise ValueError(f"the steps end before x is known: {left[:80]!r} is left")
-    said, found = _X.read(step)
-    true = -int(found) if "-" in left else int(found)
+    said, hidden = _X.read(step)
+    true = -int(hidden) if "-" in left else int(hidden)
     expect(step, (said, left), ((true - int(result)) % modulus, 0))
-    expect(step, (found, int(found) % modulus))
-    return [found]
+    expect(step, (hidden, int(hidden) % modulus))
+    return [hidden]
 
 
 STEPS: dict[str, tuple[Write, Replay]] = {

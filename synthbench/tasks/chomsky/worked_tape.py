@@ -43,13 +43,13 @@ def _write_twice(x: list[str], answer: list[str], program: bool) -> Iterator[str
 
 
 def _replay_twice(x: list[str], steps: Iterator[str], program: bool) -> list[str]:
-    found = []
+    written = []
     for sentence in (_STRING, _AGAIN):
         step = following(steps)
         (said,) = sentence.read(step)
         expect(step, (said, " ".join(x)))
-        found += said.split()
-    return found
+        written += said.split()
+    return written
 
 
 def _write_twin(x: list[str], answer: list[str], program: bool) -> Iterator[str]:
@@ -79,7 +79,7 @@ def _write_odds(x: list[str], answer: list[str], program: bool) -> Iterator[str]
 
 
 def _replay_odds(x: list[str], steps: Iterator[str], program: bool) -> list[str]:
-    order = sorted(enumerate(x, start=1), key=lambda one: (one[0] + program + 1) % 2)
+    order = sorted(enumerate(x, start=1), key=lambda pair: (pair[0] + program + 1) % 2)
     return replayed_places(order, steps)
 
 
@@ -96,7 +96,7 @@ def _times(places: list[str]) -> tuple[str, str]:
 
 
 def _replay_sorted(x: list[str], steps: Iterator[str], program: bool) -> list[str]:
-    found: list[str] = []
+    ordered: list[str] = []
     for digit in sorted({*"01234", *x}, key=int):
         step = following(steps)
         if digit not in x:
@@ -104,8 +104,8 @@ def _replay_sorted(x: list[str], steps: Iterator[str], program: bool) -> list[st
             continue
         there = [str(place + 1) for place in range(len(x)) if x[place] == digit]
         expect(step, *zip(_AT.read(step), (digit, *_times(there)), strict=True))
-        found += [digit] * x.count(digit)
-    return found
+        ordered += [digit] * x.count(digit)
+    return ordered
 
 
 # Binary numbers.
@@ -113,12 +113,12 @@ def _replay_sorted(x: list[str], steps: Iterator[str], program: bool) -> list[st
 
 def _write_sum(x: list[str], answer: list[str], program: bool) -> Iterator[str]:
     plus = x.index("plus")
-    one, other = x[:plus], x[plus + 1 :]
-    carry, width = 0, max(len(one), len(other))
+    addend, other = x[:plus], x[plus + 1 :]
+    carry, width = 0, max(len(addend), len(other))
     written = []
     yield _LEAST_FIRST
     for place in range(width):
-        digits = [number[place] if place < len(number) else "0" for number in (one, other)]
+        digits = [number[place] if place < len(number) else "0" for number in (addend, other)]
         total = sum(map(int, digits)) + carry
         yield _ADD(place + 1, *digits, carry, total, total % 2, total // 2)
         written.append(str(total % 2))
@@ -134,11 +134,11 @@ def _stripped(digits: list[str]) -> str:
 
 
 def _replay_sum(x: list[str], steps: Iterator[str], program: bool) -> list[str]:
-    one, _, other = "".join(symbol[0] for symbol in x).partition("p")
-    width, carry, written = max(len(one), len(other)), "0", ""
+    addend, _, other = "".join(symbol[0] for symbol in x).partition("p")
+    width, carry, written = max(len(addend), len(other)), "0", ""
     step = following(steps)
     expect(step, (step, _LEAST_FIRST))
-    pairs = zip(one.ljust(width, "0"), other.ljust(width, "0"), strict=True)
+    pairs = zip(addend.ljust(width, "0"), other.ljust(width, "0"), strict=True)
     for place, pair in enumerate(pairs, start=1):
         step = following(steps)
         named, first, second, third, total, digit, rest = _ADD.read(step)
@@ -178,8 +178,8 @@ def _from_below(number: int) -> str:
 
 def _replay_product(x: list[str], steps: Iterator[str], program: bool) -> list[str]:
     """Each sum is added digit by digit, from its own numbers."""
-    one, _, other = "".join(symbol[0] for symbol in x).partition("t")
-    one, whole = one.rstrip("0"), "0"
+    factor, _, other = "".join(symbol[0] for symbol in x).partition("t")
+    factor, whole = factor.rstrip("0"), "0"
     step = following(steps)
     expect(step, (step, _DOUBLES))
     for place, digit in enumerate(other, start=1):
@@ -189,16 +189,16 @@ def _replay_product(x: list[str], steps: Iterator[str], program: bool) -> list[s
             continue
         named, so_far, part, added = _ADDED.read(step)
         expect(step, (named, place), (so_far, whole))
-        expect(step, (part, "0" * (place - 1) + one if one else "0"))
+        expect(step, (part, "0" * (place - 1) + factor if factor else "0"))
         expect(step, (added, _added(so_far, part)))
         whole = added
     return _replayed_result(whole, steps)
 
 
-def _added(one: str, other: str) -> str:
+def _added(addend: str, other: str) -> str:
     """The sum of two binary numbers, each with its least digit first."""
     carry, written = 0, ""
-    for pair in zip_longest(one, other, fillvalue="0"):
+    for pair in zip_longest(addend, other, fillvalue="0"):
         ones = (pair[0] + pair[1]).count("1") + carry
         written, carry = written + "0101"[ones], ones // 2
     return (written + str(carry)).rstrip("0") or "0"

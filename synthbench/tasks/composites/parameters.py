@@ -38,10 +38,10 @@ class CompositesParameters(Parameters):
                 f"Parameter p_first={self.p_first}: allowed are numbers between 0 and 1."
             )
         for name in _SOURCES:
-            given = getattr(self, name)
-            if given != _OWN and not (given.startswith("folder:") and given != "folder:"):
+            source = getattr(self, name)
+            if source != _OWN and not (source.startswith("folder:") and source != "folder:"):
                 raise ParameterError(
-                    f"Parameter {name}={given!r}: allowed are {_OWN} and folder:PATH."
+                    f"Parameter {name}={source!r}: allowed are {_OWN} and folder:PATH."
                 )
 
     def check_fit(self, variant: str, design: Design) -> None:
@@ -76,4 +76,4 @@ class CompositesParameters(Parameters):
             (self.target_source, first),
             (self.target_source if first == second else self.digit_source, second),
         )
-        return tuple(kind if given == _OWN else given for given, kind in sources)
+        return tuple(kind if source == _OWN else source for source, kind in sources)

@@ -166,8 +166,8 @@ def _gather(
     parts = np.zeros((channels, *owner.shape, SIZE, SIZE), np.uint8)
     for number, source in enumerate(sources):
         own = owner == number
-        chosen = source.pixels[index[own]]
-        parts[:, own] = chosen if chosen.ndim == 3 else np.moveaxis(chosen, 3, 0)
+        pixels = source.pixels[index[own]]
+        parts[:, own] = pixels if pixels.ndim == 3 else np.moveaxis(pixels, 3, 0)
     return parts
 
 

@@ -192,19 +192,19 @@ def decide(variant: str, kinds: Sequence[str], quadrants: Sequence[Quadrant]) ->
     else:
         first, second = TOP_RIGHT, BOTTOM_LEFT
 
-    one, other = (quadrants[index] for index in range(4) if index not in (first, second))
+    quadrant, other = (quadrants[index] for index in range(4) if index not in (first, second))
     if variant == "top-if-above":
         outcome = second == first + 2
-    elif one["kind"] != indicator_kind or other["kind"] != indicator_kind:
-        raise ValueError(f"an indicator is of kind {one['kind']!r} or {other['kind']!r}")
+    elif quadrant["kind"] != indicator_kind or other["kind"] != indicator_kind:
+        raise ValueError(f"an indicator is of kind {quadrant['kind']!r} or {other['kind']!r}")
     elif variant == "same-color":
-        outcome = one["color"] == other["color"]
+        outcome = quadrant["color"] == other["color"]
     elif variant == "digit-grouping":
         digits = (1, 2, 3, 4) if indicator_kind == "mnist" else (0, 1, 2, 3)
-        together = {one["class"], other["class"]}
+        together = {quadrant["class"], other["class"]}
         outcome = together <= set(digits[:2]) or together <= set(digits[2:])
     else:
-        outcome = one["class"] == other["class"]
+        outcome = quadrant["class"] == other["class"]
 
     if variant == "color-or-fashion" and not outcome:
         return Decision(outcome, first, TEN_COLORS.index(quadrants[first]["color"]))
@@ -214,7 +214,7 @@ def decide(variant: str, kinds: Sequence[str], quadrants: Sequence[Quadrant]) ->
 
 def _only(quadrants: Sequence[Quadrant], kind: str, indices: Sequence[int]) -> int:
     """The only one of these quadrants that is of this kind."""
-    found = [index for index in indices if quadrants[index]["kind"] == kind]
-    if len(found) != 1:
-        raise ValueError(f"{len(found)} quadrants of kind {kind!r} where one was expected")
-    return found[0]
+    of_kind = [index for index in indices if quadrants[index]["kind"] == kind]
+    if len(of_kind) != 1:
+        raise ValueError(f"{len(of_kind)} quadrants of kind {kind!r} where one was expected")
+    return of_kind[0]

@@ -72,8 +72,8 @@ def _after(text: str) -> list[str]:
     count = _questions("ngram", words)
     last = words[len(words) - count]
     start = words.index(last) + 1
-    found = (words[start : min(mark, start + count)] + [last] * count)[:count]
-    return [NOT_ASKED] * (len(words) - count) + found
+    answers = (words[start : min(mark, start + count)] + [last] * count)[:count]
+    return [NOT_ASKED] * (len(words) - count) + answers
 
 
 def _asked_symbols(columns: Columns) -> list[str]:

@@ -14,7 +14,7 @@ _WIDTH = 72
 def draw_row(task: Copying, row: Mapping[str, Any]) -> str:
     """The tokens, and below each of them what is asked there."""
     words = row["text"].split()
-    answers = ["" if one == NOT_ASKED else one for one in task.solve(row["text"])]
+    answers = ["" if symbol == NOT_ASKED else symbol for symbol in task.solve(row["text"])]
     width = max(map(len, words))
     count = max(1, _WIDTH // (width + 1))
     lines = []

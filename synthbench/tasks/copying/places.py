@@ -28,8 +28,8 @@ def selective(tokens: Ids) -> Asked:
     count, length = marks.sum(axis=1), (tokens > 0).sum(axis=1)
     _require((count > 0) & (symbols.sum(axis=1) == count), "as many symbols as marks")
     _require(marks.argmax(axis=1) == length - count, "its marks at its end")
-    rows, asked = np.nonzero(marks)
-    return rows, asked, np.nonzero(symbols)[1]
+    rows, places = np.nonzero(marks)
+    return rows, places, np.nonzero(symbols)[1]
 
 
 def induction(tokens: Ids) -> Asked:
@@ -73,11 +73,11 @@ def _behind(tokens: Ids, last: Ids, blanks: Ids) -> None:
     _require(right, "blanks at its end alone")
 
 
-def _from(count: Ids, asked: Ids, source: Ids) -> Asked:
+def _from(count: Ids, first: Ids, source: Ids) -> Asked:
     """So many places of each row, from one on, and from another on."""
     rows = np.repeat(np.arange(len(count)), count)
     steps = np.arange(len(rows)) - np.repeat(count.cumsum() - count, count)
-    return rows, asked[rows] + steps, source[rows] + steps
+    return rows, first[rows] + steps, source[rows] + steps
 
 
 LAYOUTS: Mapping[str, Callable[[Ids], Asked]] = {

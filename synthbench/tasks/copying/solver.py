@@ -20,22 +20,24 @@ def copied_symbols(variant: str, text: str, symbols: Collection[str]) -> list[st
         ValueError: the text is not a row of the variant.
     """
     words = text.split()
-    found = None
+    copied = None
     if words and all(word in symbols or word in (BLANK, COPY) for word in words):
-        found = {"selective": _selective, "induction": _induction, "ngram": _ngram}[variant](words)
-    if found is None:
+        copied = {"selective": _selective, "induction": _induction, "ngram": _ngram}[variant](words)
+    if copied is None:
         raise ValueError(
             f"expected a row such as {_EXAMPLES[variant]!r}, whose every question has one answer; "
             f"got {text[:80]!r}"
         )
-    return [NOT_ASKED] * (len(words) - len(found)) + found
+    return [NOT_ASKED] * (len(words) - len(copied)) + copied
 
 
 def _selective(words: Sequence[str]) -> list[str] | None:
     """The symbols of a row, if it ends in as many marks."""
-    found = [word for word in words if word not in (BLANK, COPY)]
-    is_row = found and [*words].count(COPY) == len(found) and {*words[-len(found) :]} == {COPY}
-    return found if is_row else None
+    symbols = [word for word in words if word not in (BLANK, COPY)]
+    is_row = (
+        symbols and [*words].count(COPY) == len(symbols) and {*words[-len(symbols) :]} == {COPY}
+    )
+    return symbols if is_row else None
 
 
 def _induction(words: Sequence[str]) -> list[str] | None:
@@ -46,8 +48,8 @@ def _induction(words: Sequence[str]) -> list[str] | None:
     between, rest = others
     if not _are_symbols(context + between) or any(word != BLANK for word in rest):
         return None
-    found = between[: 1 + len(rest)]
-    return found if len(found) == 1 + len(rest) else None
+    copied = between[: 1 + len(rest)]
+    return copied if len(copied) == 1 + len(rest) else None
 
 
 def _ngram(words: Sequence[str]) -> list[str] | None:
@@ -67,8 +69,8 @@ def _ngram(words: Sequence[str]) -> list[str] | None:
     ]
     if len(ends) != 1:
         return None
-    found = context[ends[0] : ends[0] + 1 + blanks]
-    return found if len(found) == 1 + blanks else None
+    copied = context[ends[0] : ends[0] + 1 + blanks]
+    return copied if len(copied) == 1 + blanks else None
 
 
 def _split(words: Sequence[str]) -> list[list[str]]:

@@ -158,14 +158,14 @@ class Copying(LongerRows):
             drawn = self._drawn(draws, len(left), context)
             unique = starts_of_query(drawn, size, copied)
             counts = unique.sum(axis=1)
-            found = counts > 0
-            drawn, unique, rows = drawn[found], unique[found], left[found]
-            wanted = draws.below(counts[found]) if len(rows) else counts[found]
+            has_start = counts > 0
+            drawn, unique, rows = drawn[has_start], unique[has_start], left[has_start]
+            wanted = draws.below(counts[has_start]) if len(rows) else counts[has_start]
             start = (unique.cumsum(axis=1) <= wanted[:, None]).sum(axis=1)
             tokens[rows, :context] = drawn
             query = np.take_along_axis(drawn, start[:, None] + np.arange(size), axis=1)
             tokens[rows, context + 1 : context + 1 + size] = query
-            left = left[~found]
+            left = left[~has_start]
         return tokens
 
     def _drawn(self, draws: Draws, n: int, count: int) -> NDArray[np.int64]:
@@ -174,10 +174,10 @@ class Copying(LongerRows):
 
     def render(self, block: Block) -> dict[str, Any]:
         tokens = block["tokens"].astype(np.int64)
-        rows, asked, source = LAYOUTS[self.variant](tokens)
+        rows, places, source = LAYOUTS[self.variant](tokens)
         # The id of '_' is behind all symbols.
         label = np.where(tokens > 0, 1 + self.parameters.symbols, 0)
-        label[rows, asked] = tokens[rows, source] - 2
+        label[rows, places] = tokens[rows, source] - 2
         return {"label": label}
 
     def parse(self, columns: Mapping[str, pa.Array]) -> Block:

@@ -71,22 +71,24 @@ def _answers(
 
 def _pair_equations(numbers: Ints, targets: Ints) -> list[tuple[NDArray[np.bool_], str]]:
     """For each equation of two numbers, the rows in which it is right, and its form."""
-    found = []
+    equations = []
     for i, j in itertools.permutations(range(numbers.shape[1]), 2):
         a, b = numbers[:, i], numbers[:, j]
         for sign, right in (("-", a - b == targets), ("/", a == b * targets)):
-            found.append((right, f"{{{i}}} {sign} {{{j}}}"))
+            equations.append((right, f"{{{i}}} {sign} {{{j}}}"))
         if i < j:
             for sign, right in (("+", a + b == targets), ("*", a * b == targets)):
-                found.append((right, f"{{{i}}} {sign} {{{j}}}"))
-    return found
+                equations.append((right, f"{{{i}}} {sign} {{{j}}}"))
+    return equations
 
 
 def _sums(numbers: Ints, targets: Ints, uses_all: bool) -> list[tuple[NDArray[np.bool_], str]]:
     """The same for sums and differences, of all numbers or of any."""
-    found = []
+    equations = []
     for signs in itertools.product((1, -1) if uses_all else (1, -1, 0), repeat=numbers.shape[1]):
-        order = sorted(filter(signs.__getitem__, range(len(signs))), key=lambda one: -signs[one])
-        words = "".join(f" {'-+'[signs[one] > 0]} {{{one}}}" for one in order)
-        found.append((numbers @ np.array(signs) == targets, words.removeprefix(" + ")))
-    return found
+        order = sorted(
+            filter(signs.__getitem__, range(len(signs))), key=lambda index: -signs[index]
+        )
+        words = "".join(f" {'-+'[signs[index] > 0]} {{{index}}}" for index in order)
+        equations.append((numbers @ np.array(signs) == targets, words.removeprefix(" + ")))
+    return equations

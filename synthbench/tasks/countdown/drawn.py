@@ -152,8 +152,8 @@ def _divisors(most_first: int, most_second: int) -> tuple[Ints, Ints]:
     ]
     counts = np.array(list(map(len, factors)))
     table = np.ones((MOST + 1, max(counts)), np.int64)
-    for value, found in enumerate(factors):
-        table[value, : len(found)] = found
+    for value, divisors in enumerate(factors):
+        table[value, : len(divisors)] = divisors
     return counts, table
 
 

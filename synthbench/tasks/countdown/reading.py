@@ -72,9 +72,9 @@ def is_right(
         if steps is None:
             continue
         used = collections.Counter(step for step in steps if isinstance(step, int))
-        given = collections.Counter(numbers)
+        available = collections.Counter(numbers)
         signs = {step for step in steps if isinstance(step, str) and step != _NEGATED}
-        right = used == given if every_number else used <= given
+        right = used == available if every_number else used <= available
         if right and signs <= set(operations) and _value(steps) == target:
             return True
     return False
@@ -146,7 +146,7 @@ def calculations(equation: str) -> list[tuple[Fraction, str, Fraction, Fraction]
     Returns:
         For each its first value, its sign, its second value, and the result.
     """
-    found = []
+    operations = []
     values: list[Fraction] = []
     for step in postfix(equation) or ():
         if isinstance(step, int):
@@ -154,8 +154,8 @@ def calculations(equation: str) -> list[tuple[Fraction, str, Fraction, Fraction]
             continue
         second, first = values.pop(), values.pop()
         values.append(calculated(first, step, second))
-        found.append((first, step, second, values[-1]))
-    return found
+        operations.append((first, step, second, values[-1]))
+    return operations
 
 
 def calculated(first: Fraction, sign: str, second: Fraction) -> Fraction:

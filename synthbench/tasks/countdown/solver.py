@@ -31,17 +31,17 @@ def read(question: str) -> tuple[list[int], int]:
     Raises:
         ValueError: the text is not a row of the task.
     """
-    found = re.fullmatch(
+    match = re.fullmatch(
         r"([1-9][0-9]{0,2}(?: [1-9][0-9]{0,2}){2,5}) -> ([1-9][0-9])", question
     ) if isinstance(question, str) else None  # fmt: skip
-    numbers = [int(word) for word in found[1].split(" ")] if found else []
-    if found is None or max(numbers) > LARGEST:
+    numbers = [int(word) for word in match[1].split(" ")] if match else []
+    if match is None or max(numbers) > LARGEST:
         raise ValueError(
             f"expected {FEWEST} to {MOST} numbers from 1 to {LARGEST}, an arrow and a target from "
             f"{LEAST_TARGET} to {LARGEST_TARGET}, such as '3 7 25 100 -> 46', got "
             f"{str(question)[:80]!r}"
         )
-    return numbers, int(found[2])
+    return numbers, int(match[2])
 
 
 def solve(numbers: list[int], target: int, operations: str, every_number: bool) -> str:
@@ -60,8 +60,8 @@ def solve(numbers: list[int], target: int, operations: str, every_number: bool) 
     parts = [part for n in counts for part in itertools.combinations(sorted(numbers), n)]
     for search in (_Search(operations, whole=True), _Search(operations, whole=False)):
         for part in dict.fromkeys(parts):
-            if (found := search.reach(part, target)) is not None:
-                return found.removeprefix("( ").removesuffix(" )")
+            if (equation := search.reach(part, target)) is not None:
+                return equation.removeprefix("( ").removesuffix(" )")
     raise ValueError(f"no equation of {' '.join(map(str, numbers))} has the value {target}")
 
 
@@ -114,15 +114,15 @@ class _Search:
         """All values of expressions of all numbers of a part, each with one of these."""
         if len(part) == 1:
             return {part[0]: str(part[0])}
-        found: dict[Value, str] = {}
-        for one, other in _divisions(part):
+        forms: dict[Value, str] = {}
+        for side, other in _divisions(part):
             for (a, first), (b, second) in itertools.product(
-                self._values(one).items(), self._values(other).items()
+                self._values(side).items(), self._values(other).items()
             ):
                 for value, form in self._combined(a, b):
                     if not self._whole or (isinstance(value, int) and value > 0):
-                        found.setdefault(value, form.format(first, second))
-        return found
+                        forms.setdefault(value, form.format(first, second))
+        return forms
 
     def _combined(self, a: Value, b: Value) -> Iterator[tuple[Value, str]]:
         allowed = self._operations
@@ -146,7 +146,7 @@ def _divisions(part: Part) -> list[tuple[Part, Part]]:
     for count in range(1, len(part) // 2 + 1):
         for places in itertools.combinations(range(len(part)), count):
             first = tuple(part[place] for place in places)
-            second = tuple(one for place, one in enumerate(part) if place not in places)
+            second = tuple(number for place, number in enumerate(part) if place not in places)
             ways.setdefault((first, second))
     return list(ways)
 

@@ -51,13 +51,13 @@ class CountdownParameters(Parameters):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        chosen = self.operations
-        known = [sign for sign in _OPERATIONS if sign in chosen]
-        if len(known) < len(chosen) or not {"+", "-"} & set(known):
+        operations = self.operations
+        known = [sign for sign in _OPERATIONS if sign in operations]
+        if len(known) < len(operations) or not {"+", "-"} & set(known):
             nearest = "".join(known) if {"+", "-"} & set(known) else "".join(["+", *known])
             raise ParameterError(
-                f"Parameter operations={chosen!r}: allowed are different signs of {_OPERATIONS}, "
-                f"with + or - among them, such as {nearest!r}."
+                f"Parameter operations={operations!r}: allowed are different signs of "
+                f"{_OPERATIONS}, with + or - among them, such as {nearest!r}."
             )
 
 
@@ -108,8 +108,10 @@ class Countdown(TextTask):
 
     def check(self, row: Mapping[str, Any], answer: Any) -> bool:
         numbers, target = solver.read(row["text"])
-        chosen = self.parameters.operations
-        return isinstance(answer, str) and is_right(answer, numbers, target, chosen, self._uses_all)
+        operations = self.parameters.operations
+        return isinstance(answer, str) and is_right(
+            answer, numbers, target, operations, self._uses_all
+        )
 
     @property
     def _uses_all(self) -> bool:

@@ -19,8 +19,8 @@ def audit_spec(task: CompositionalTableLookup) -> AuditSpec:
 
     def last(columns: Columns) -> NDArray[np.int64]:
         applied = functions(columns)
-        found: NDArray[np.int64] = applied[np.arange(len(applied)), (applied > 0).sum(axis=1) - 1]
-        return found
+        ids: NDArray[np.int64] = applied[np.arange(len(applied)), (applied > 0).sum(axis=1) - 1]
+        return ids
 
     def start(columns: Columns) -> NDArray[np.int64]:
         return task.symbols_and_functions(task.parse(columns))[0].astype(np.int64)

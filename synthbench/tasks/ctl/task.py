@@ -138,13 +138,13 @@ class CompositionalTableLookup(TextTask):
 
         There is no iid split if train has no rows of several functions.
         """
-        chosen = self.parameters
-        composed = tuple(length for length in chosen.train_lengths if length > 1)
+        parameters = self.parameters
+        composed = tuple(length for length in parameters.train_lengths if length > 1)
         return (
-            Split("train", 53_704, chosen.train_lengths, evaluation=False),
+            Split("train", 53_704, parameters.train_lengths, evaluation=False),
             *([Split("iid", 1_000, composed)] if composed else []),
-            Split("validation", 1_000, chosen.validation_lengths),
-            Split("test", 1_000, chosen.test_lengths),
+            Split("validation", 1_000, parameters.validation_lengths),
+            Split("test", 1_000, parameters.test_lengths),
         )
 
     @property
@@ -229,7 +229,7 @@ class CompositionalTableLookup(TextTask):
             f"{function}: {', '.join(map(' to '.join, table.items()))}"
             for function, table in self.solver.tables.items()
         )
-        asked = (
+        answer = (
             "symbol after each function, in this order, separated by spaces"
             if self.variant == STEPS
             else "symbol that is reached"
@@ -237,7 +237,7 @@ class CompositionalTableLookup(TextTask):
         return (
             f"The line has a symbol and the names of functions, which are letters. The symbol "
             f"stands {first}. The functions are applied to it one after another, from {then}. The "
-            f"answer is the {asked}. These are the functions. {tables}."
+            f"answer is the {answer}. These are the functions. {tables}."
         )
 
     @property
