@@ -41,12 +41,12 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     hints = functools.cache(lambda: _hints(function))  # resolved late: imports may be circular
 
     @functools.wraps(function)
-    def call(*given: P.args, **named: P.kwargs) -> R:
+    def call(*positional: P.args, **named: P.kwargs) -> R:
         try:
-            bound = signature.bind(*given, **named)
+            bound = signature.bind(*positional, **named)
         except TypeError:
             _refuse_choices_of_a_task(function, signature, named)
-            return function(*given, **named)  # Python's own error names the function
+            return function(*positional, **named)  # Python's own error names the function
         for name, value in bound.arguments.items():
             if signature.parameters[name].kind is not inspect.Parameter.VAR_KEYWORD:
                 bound.arguments[name] = _check(name, value, hints()[name])
@@ -81,22 +81,22 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     return typing.get_type_hints(holder, globalns=function.__globals__)
 
 
-def _check(name: str, given: Any, hint: Any) -> Any:
+def _check(name: str, value: Any, hint: Any) -> Any:
     """An argument, as an `int` or a `float` if such a number is allowed.
 
     Raises:
         UsageError: its annotation does not allow it.
     """
     allowed = _alternatives(hint)
-    if int in allowed and (number := whole_number(given)) is not None:
+    if int in allowed and (number := whole_number(value)) is not None:
         return number
-    if float in allowed and (real := real_number(given)) is not None:
+    if float in allowed and (real := real_number(value)) is not None:
         return real
-    if any(_fits(given, one) for one in allowed):
-        return given
+    if any(_fits(value, alternative) for alternative in allowed):
+        return value
     label = name.replace("_", " ").capitalize()
     expected = " or ".join(dict.fromkeys(map(_described, allowed)))
-    raise UsageError(f"{label} {one_line(short(given))}: expected {expected}.")
+    raise UsageError(f"{label} {one_line(short(value))}: expected {expected}.")
 
 
 def _alternatives(hint: Any) -> tuple[Any, ...]:
@@ -104,27 +104,27 @@ def _alternatives(hint: Any) -> tuple[Any, ...]:
     return typing.get_args(hint) if union else (hint,)
 
 
-def _fits(given: Any, hint: Any) -> bool:
+def _fits(value: Any, hint: Any) -> bool:
     """True if a value fits an annotation other than a union."""
     kind = typing.get_origin(hint) or hint
     if kind is int:
-        return whole_number(given) is not None
+        return whole_number(value) is not None
     if kind is float:
-        return real_number(given) is not None
+        return real_number(value) is not None
     if _is_path(kind):
-        return isinstance(given, os.PathLike) and isinstance(os.fspath(given), str)
+        return isinstance(value, os.PathLike) and isinstance(os.fspath(value), str)
     if kind is Sequence:
         (inner,) = typing.get_args(hint)
-        listed = isinstance(given, Sequence) and not isinstance(given, str | bytes)
-        return listed and all(_fits_any(one, inner) for one in given)
+        listed = isinstance(value, Sequence) and not isinstance(value, str | bytes)
+        return listed and all(_fits_any(element, inner) for element in value)
     if kind is Mapping:
         keys, _ = typing.get_args(hint)
-        return isinstance(given, Mapping) and all(_fits_any(one, keys) for one in given)
-    return not isinstance(kind, type) or kind is Any or isinstance(given, kind)
+        return isinstance(value, Mapping) and all(_fits_any(key, keys) for key in value)
+    return not isinstance(kind, type) or kind is Any or isinstance(value, kind)
 
 
-def _fits_any(given: Any, hint: Any) -> bool:
-    return any(_fits(given, one) for one in _alternatives(hint))
+def _fits_any(value: Any, hint: Any) -> bool:
+    return any(_fits(value, alternative) for alternative in _alternatives(hint))
 
 
 def _is_path(kind: Any) -> bool:

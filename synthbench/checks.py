@@ -45,19 +45,19 @@ def check_name(kind: str, name: object, allowed: Collection[str]) -> None:
         raise unknown_name(kind, name, allowed)
 
 
-def whole_number(given: object) -> int | None:
+def whole_number(value: object) -> int | None:
     """A value as an `int` if it is a whole number, also one of NumPy; None if not, as for True."""
-    if isinstance(given, bool):
+    if isinstance(value, bool):
         return None
     try:
-        return operator.index(given)  # type: ignore[arg-type]
+        return operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         return None
 
 
-def real_number(given: object) -> float | None:
+def real_number(value: object) -> float | None:
     """A value as a `float` if it is a real number, also of NumPy; None if not, as for True."""
-    number = given if isinstance(given, Real | Decimal) else whole_number(given)
+    number = value if isinstance(value, Real | Decimal) else whole_number(value)
     if number is None or isinstance(number, bool):
         return None
     try:
@@ -66,42 +66,42 @@ def real_number(given: object) -> float | None:
         return None
 
 
-def check_whole_number(what: str, given: object, least: int, most: int | None = None) -> int:
+def check_whole_number(what: str, value: object, least: int, most: int | None = None) -> int:
     """A whole number, as an `int`, that is within its limits.
 
     Args:
         what: the option's name in an error.
-        given: the value given, whatever `whole_number` takes.
+        value: the value given, whatever `whole_number` takes.
         least: the smallest number that is allowed.
         most: the largest number that is allowed; None for 2**64 - 1, which nothing reaches.
 
     Raises:
         UsageError: the value is not allowed.
     """
-    number = whole_number(given)
+    number = whole_number(value)
     if most is None and number is not None and number >= 2**64:
         most = 2**64 - 1
     if number is None or number < least or (most is not None and number > most):
         limits = f"from {least}" if most is None else f"from {least} to {most}"
-        raise UsageError(f"{what} {short(given)}: allowed are whole numbers {limits}.")
+        raise UsageError(f"{what} {short(value)}: allowed are whole numbers {limits}.")
     return number
 
 
-def usable_path(what: str, given: str | os.PathLike[str]) -> Path:
+def usable_path(what: str, path_like: str | os.PathLike[str]) -> Path:
     """A path that the file system accepts, whether or not it exists.
 
     Args:
         what: the path's name in an error, such as "Output".
-        given: the path. Its bytes need not be UTF-8; Python keeps other bytes as surrogates.
+        path_like: the path. Its bytes need not be UTF-8; Python keeps other bytes as surrogates.
 
     Raises:
         UsageError: it is not text, is too long, has a character that no path can have, leads along
             links in a circle, or is relative while the working directory is gone.
     """
     try:
-        path = Path(given)
+        path = Path(path_like)
     except TypeError:
-        raise UsageError(f"{what} {short(given)}: expected a path.") from None
+        raise UsageError(f"{what} {short(path_like)}: expected a path.") from None
     try:
         path.absolute()
     except FileNotFoundError:

@@ -64,9 +64,9 @@ def unknown_name(kind: str, name: object, allowed: Iterable[str]) -> UsageError:
         >>> str(unknown_name("split", "tset", ["train", "test"]))
         "Unknown split 'tset'. Allowed: train, test. Did you mean 'test'?"
     """
-    names, given = list(allowed), repr(name) if isinstance(name, str) else short(name)
-    lowered = {one.lower(): one for one in names}
-    word = name.lower() if isinstance(name, str) else given
+    names, shown = list(allowed), repr(name) if isinstance(name, str) else short(name)
+    lowered = {known.lower(): known for known in names}
+    word = name.lower() if isinstance(name, str) else shown
     nearest = difflib.get_close_matches(word, list(lowered), n=1, cutoff=0.5)
     hint = f" Did you mean {lowered[nearest[0]]!r}?" if nearest else ""
-    return UsageError(f"Unknown {kind} {given}. Allowed: {', '.join(names)}.{hint}")
+    return UsageError(f"Unknown {kind} {shown}. Allowed: {', '.join(names)}.{hint}")

@@ -151,12 +151,12 @@ def _damage(target: Path) -> str | None:
     try:
         if not sums.is_file():  # reading a pipe would wait
             return f"{sums.name} is not a file"
-        noted, found = sums.read_bytes(), _sums(target)
+        noted, actual = sums.read_bytes(), _sums(target)
     except OSError as error:
         return f"{error.filename}: {error.strerror}"
-    if noted == found:
+    if noted == actual:
         return None
-    differing = set(noted.splitlines()) ^ set(found.splitlines())
+    differing = set(noted.splitlines()) ^ set(actual.splitlines())
     names = sorted({line.partition(b"  ")[2].decode("utf-8", "replace") for line in differing})
     return f"the sums differ of {', '.join(names)}"
 
@@ -241,15 +241,15 @@ def cache_directory() -> Path:
     Raises:
         UsageError: its path cannot be used.
     """
-    chosen = os.environ.get(CACHE_VARIABLE)
+    setting = os.environ.get(CACHE_VARIABLE)
     cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "synthbench", "datasets")
     try:
-        directory = Path(chosen or cache).expanduser().absolute()
+        directory = Path(setting or cache).expanduser().absolute()
         os.fsencode(directory).decode("utf-8")  # as `datasets` opens files
     except (OSError, RuntimeError, UnicodeError) as error:
         why = "its name is not UTF-8" if isinstance(error, UnicodeError) else error
         raise UsageError(
-            f"Cache {str(chosen or cache)!r} cannot be used ({why}). Set {CACHE_VARIABLE} to the "
+            f"Cache {str(setting or cache)!r} cannot be used ({why}). Set {CACHE_VARIABLE} to the "
             "absolute path of another directory."
         ) from None
     return directory

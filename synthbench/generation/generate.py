@@ -163,12 +163,12 @@ def _make_split(
 
 
 def _say_lacking(
-    task: Task, split: Split, asked: Mapping[int, int], found: Mapping[int, int]
+    task: Task, split: Split, planned: Mapping[int, int], drawn: Mapping[int, int]
 ) -> None:
     """Say on standard error which buckets have fewer rows than planned. The others have more."""
-    lacking = [bucket for bucket, rows in asked.items() if found.get(bucket, 0) < rows]
+    lacking = [bucket for bucket, rows in planned.items() if drawn.get(bucket, 0) < rows]
     if lacking:
-        named = (f"{task.bucket_label(b)} ({found[b]:,} of {asked[b]:,})" for b in lacking[:5])
+        named = (f"{task.bucket_label(b)} ({drawn[b]:,} of {planned[b]:,})" for b in lacking[:5])
         more = f" and {len(lacking) - 5} more" if len(lacking) > 5 else ""
         line = (
             f"{task.name}, {task.variant}/{split.name}: rows of {task.bucket_name} "

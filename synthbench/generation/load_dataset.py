@@ -75,11 +75,11 @@ def load_dataset(
         >>> len(test), test.features["label"].names[:3]
         (100, ['0', '1', '2'])
     """
-    made = as_task(task)
+    loaded = as_task(task)
     if split is not None:
-        _check_split(made, split)
-    dataset = cached_dataset(made, preset, rows, split)
-    return open_with_datasets(dataset, made.variant, split)
+        _check_split(loaded, split)
+    dataset = cached_dataset(loaded, preset, rows, split)
+    return open_with_datasets(dataset, loaded.variant, split)
 
 
 def _check_split(task: Task, split: str) -> None:

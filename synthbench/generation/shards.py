@@ -126,10 +126,10 @@ class ShardWriter:
         # The finished shards by file, each with the digests of its chunks.
         self._finished: dict[str, tuple[Shard, bytes]] = {}
         files = set(self._files())
-        for one in staging.finished:
-            shard = Shard(**one["shard"])
+        for entry in staging.finished:
+            shard = Shard(**entry["shard"])
             if shard.file in files and self._is_whole(shard):
-                self._finished[shard.file] = shard, bytes.fromhex(one["chunks"])
+                self._finished[shard.file] = shard, bytes.fromhex(entry["chunks"])
 
     def _is_whole(self, shard: Shard) -> bool:
         path = self._staging.path
@@ -154,8 +154,8 @@ class ShardWriter:
         making: collections.deque[tuple[str, Future[MadeShard]]] = collections.deque()
         for file, its_rounds in zip(files, rechunk(rounds, self._shard_rows), strict=True):
             if file not in self._finished:
-                calls = [one.calls for one in its_rounds]
-                orders = [one.order for one in its_rounds]
+                calls = [part.calls for part in its_rounds]
+                orders = [part.order for part in its_rounds]
                 making.append((file, engine.run_near(shard_of_blocks, self._task, calls, orders)))
             while making and (len(making) > engine.makers or making[0][1].done()):
                 self._save(*making.popleft())
@@ -170,17 +170,17 @@ class ShardWriter:
         names = self._task.variant, self._split.name
         return [shard_file(*names, number, count) for number in range(count)]
 
-    def _save(self, file: str, asked: Future[MadeShard]) -> None:
+    def _save(self, file: str, future: Future[MadeShard]) -> None:
         """Write a shard to its file, and note that it is finished."""
-        made, path = asked.result(), self._staging.path / file
+        shard, path = future.result(), self._staging.path / file
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(made.content)
+            path.write_bytes(shard.content)
         except OSError as error:
             raise write_failure(path, error) from error
-        written = Shard(file, made.rows, len(made.content), made.sha256)
-        self._finished[file] = written, made.chunks
-        self._staging.note({"shard": dataclasses.asdict(written), "chunks": made.chunks.hex()})
+        written = Shard(file, shard.rows, len(shard.content), shard.sha256)
+        self._finished[file] = written, shard.chunks
+        self._staging.note({"shard": dataclasses.asdict(written), "chunks": shard.chunks.hex()})
 
 
 @contextlib.contextmanager

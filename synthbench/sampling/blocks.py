@@ -87,7 +87,7 @@ def _allowed(task: Task, split: Split, bucket: int, block: Block, tried: int) ->
 
 def summaries(blocks: Sequence[Candidates]) -> list[BlockSummary]:
     """The sampler's view of blocks."""
-    return [BlockSummary(one.fingerprints, one.tried) for one in blocks]
+    return [BlockSummary(block.fingerprints, block.tried) for block in blocks]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,17 +101,17 @@ class KeyedRows:
     def __len__(self) -> int:
         return len(self.fingerprints)
 
-    def take(self, chosen: NDArray[np.integer] | slice) -> KeyedRows:
+    def take(self, picks: NDArray[np.integer] | slice) -> KeyedRows:
         """Some of the rows, by their indices or as a slice."""
-        return KeyedRows(self.block.take(chosen), self.fingerprints[chosen], self.buckets[chosen])
+        return KeyedRows(self.block.take(picks), self.fingerprints[picks], self.buckets[picks])
 
     @classmethod
     def concatenate(cls, several: Sequence[KeyedRows]) -> KeyedRows:
         """All rows, one after another. At least one of `several` is needed."""
         return cls(
-            Block.concatenate([one.block for one in several]),
-            np.concatenate([one.fingerprints for one in several]),
-            np.concatenate([one.buckets for one in several]),
+            Block.concatenate([part.block for part in several]),
+            np.concatenate([part.fingerprints for part in several]),
+            np.concatenate([part.buckets for part in several]),
         )
 
 
@@ -149,13 +149,13 @@ class Order:
 
     def rows(self, calls: Sequence[Sequence[Candidates]]) -> KeyedRows:
         """The rows themselves, from the blocks that each call drew."""
-        count = sum(len(one.rows) for one in self.accepted)
+        count = sum(len(part.rows) for part in self.accepted)
         order = Draws(self.stream, self.number).permutation(count)[self.first : self.last]
         taken = []
-        for one in self.accepted:
-            drawn = calls[one.call][one.index]
-            buckets = np.full(len(one.rows), drawn.bucket, np.int64)
-            rows = KeyedRows(drawn.block.take(one.rows), drawn.fingerprints[one.rows], buckets)
+        for part in self.accepted:
+            drawn = calls[part.call][part.index]
+            buckets = np.full(len(part.rows), drawn.bucket, np.int64)
+            rows = KeyedRows(drawn.block.take(part.rows), drawn.fingerprints[part.rows], buckets)
             taken.append(rows)
         joined = KeyedRows.concatenate(taken)
         del taken  # a round of long rows fills a hundred megabytes
@@ -178,9 +178,9 @@ class Round:
     def __len__(self) -> int:
         return self.order.last - self.order.first
 
-    def take(self, chosen: slice) -> Round:
+    def take(self, part: slice) -> Round:
         """Some of the rows, as a slice."""
-        first, last, _ = chosen.indices(len(self))
+        first, last, _ = part.indices(len(self))
         start = self.order.first
         return Round(
             self.calls, dataclasses.replace(self.order, first=start + first, last=start + last)

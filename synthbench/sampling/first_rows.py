@@ -32,23 +32,23 @@ def first_rows(task: Task, split: Split, quotas: Mapping[int, int], count: int) 
         ExhaustedError: no row was found.
     """
     total = sum(quotas.values())
-    there, exhausted, found = dict(quotas), dict[int, int](), dict[int, list[KeyedRows]]()
+    there, exhausted, drawn = dict(quotas), dict[int, int](), dict[int, list[KeyedRows]]()
     while True:
         turns = _turns(task, split, there, min(count, total))
         wanted = collections.Counter(turns)
-        for bucket in wanted.keys() - found.keys():
-            found[bucket] = _first_of(task, split, bucket, wanted[bucket])
-        got = {bucket: sum(map(len, found[bucket])) for bucket in wanted}
+        for bucket in wanted.keys() - drawn.keys():
+            drawn[bucket] = _first_of(task, split, bucket, wanted[bucket])
+        got = {bucket: sum(map(len, drawn[bucket])) for bucket in wanted}
         lacking = {bucket: rows for bucket, rows in got.items() if rows < wanted[bucket]}
         if not lacking:
             break
         # These are exhausted earlier than planned. The others take their turns.
         exhausted |= lacking
         there = {bucket: exhausted.get(bucket, total) for bucket in quotas}
-        found = {bucket: found[bucket] for bucket in exhausted}
+        drawn = {bucket: drawn[bucket] for bucket in exhausted}
     if not turns:
         raise ExhaustedError(f"Split {split.name} of {task.name}: no row was found.")
-    rows = KeyedRows.concatenate([part for bucket in wanted for part in found[bucket]])
+    rows = KeyedRows.concatenate([part for bucket in wanted for part in drawn[bucket]])
     ends = np.cumsum([got[bucket] for bucket in wanted])
     following = dict(zip(wanted, ends - list(got.values()), strict=True))
     order = []
@@ -83,8 +83,8 @@ def _first_of(task: Task, split: Split, bucket: int, count: int) -> list[KeyedRo
     coordinates = {**task.stream, "split": split.name}
     stream = BucketStream(task, split, bucket, coordinates, count, Engine(None, 1))
     parts = []
-    for call, index, chosen in stream.take(count, count):
+    for call, index, picks in stream.take(count, count):
         drawn = call.result()[index]
-        of_bucket = np.full(len(chosen), bucket, np.int64)
-        parts.append(KeyedRows(drawn.block.take(chosen), drawn.fingerprints[chosen], of_bucket))
+        of_bucket = np.full(len(picks), bucket, np.int64)
+        parts.append(KeyedRows(drawn.block.take(picks), drawn.fingerprints[picks], of_bucket))
     return parts

@@ -42,7 +42,7 @@ def share_out(rows: int, limits: list[int | None], weights: tuple[float, ...]) -
         exact = {index: left * _exact(weights[index]) / total for index in open_ones}
         for index in open_ones:
             shares[index] = int(exact[index])
-        by_remainder = sorted(open_ones, key=lambda one: shares[one] - exact[one])
+        by_remainder = sorted(open_ones, key=lambda index: shares[index] - exact[index])
         for index in by_remainder[: left - sum(shares[index] for index in open_ones)]:
             shares[index] += 1
         full = {
@@ -211,10 +211,10 @@ def most_blocks(task: Task, plan: Plan) -> int:
 def _too_many(task: Task, split: Split, rows: int, there: Mapping[int, int]) -> str:
     which = "are held out" if split.evaluation else "are not held out"
     exist = sum(there.values())
-    asked = f"Split {split.name} of {task.name}: {rows:,} rows asked for, but "
+    request = f"Split {split.name} of {task.name}: {rows:,} rows asked for, but "
     if not exist:
-        return f"{asked}none exist that {which}."
-    text = f"{asked}only {exist:,} exist that {which}"
+        return f"{request}none exist that {which}."
+    text = f"{request}only {exist:,} exist that {which}"
     if len(there) > 1:
         each = (f"{task.bucket_name} {task.bucket_label(b)}: {n:,}" for b, n in there.items())
         text += f" ({', '.join(each)})"

@@ -36,11 +36,11 @@ def sample_table(task: Task, split: str, rows: int) -> pa.Table:
         UsageError: an unknown split, or less than one row is asked for.
     """
     check_whole_number("Rows", rows, least=1)
-    chosen = task.split(split)
-    sizes = {one.name: rows if one == chosen else 1 for one in task.splits}
+    sampled = task.split(split)
+    sizes = {other.name: rows if other == sampled else 1 for other in task.splits}
     plan = make_plan(task, sizes, at_most=True)
-    sampler = SplitSampler(task, chosen, plan, Engine(None, 1))
-    rounds = [pa.table(task.rendered(one.rows().block)) for one in sampler.rounds()]
+    sampler = SplitSampler(task, sampled, plan, Engine(None, 1))
+    rounds = [pa.table(task.rendered(part.rows().block)) for part in sampler.rounds()]
     return pa.concat_tables(rounds)
 
 

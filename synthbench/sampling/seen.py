@@ -70,21 +70,21 @@ class FingerprintSet:
 
     def contains(self, prints: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """A mask of the fingerprints that are in the set, bool `(rows,)`."""
-        found = np.zeros(len(prints), np.bool_)
+        contained = np.zeros(len(prints), np.bool_)
         left = np.flatnonzero(prints)
         if len(left) < len(prints):
-            found[prints == _FREE] = self._has_zero
+            contained[prints == _FREE] = self._has_zero
             prints = prints.take(left)
         slots = self._first_slots(prints)
         while len(left) > _FEW:
             there = self._table.take(slots)
-            found[left] = there == prints
+            contained[left] = there == prints
             go_on = np.flatnonzero((there != prints) & (there != _FREE))
             left, prints = left.take(go_on), prints.take(go_on)
             slots = self._next(slots.take(go_on))
         for place, sought, slot in zip(left.tolist(), prints.tolist(), slots.tolist(), strict=True):
-            found[place] = self._table[self._slot_of(sought, slot)] != _FREE
-        return found
+            contained[place] = self._table[self._slot_of(sought, slot)] != _FREE
+        return contained
 
     def _insert(self, prints: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Put fingerprints, all different, into the table; True for those that are new."""
@@ -98,10 +98,10 @@ class FingerprintSet:
         while len(left) > _FEW:
             there = self._table.take(slots)
             free = np.flatnonzero(there == _FREE)
-            chosen, comers = slots.take(free), prints.take(free)
-            self._table[chosen] = comers
+            free_slots, comers = slots.take(free), prints.take(free)
+            self._table[free_slots] = comers
             # If several want one free slot, the last gets it and the others probe on.
-            there[free] = self._table.take(chosen)
+            there[free] = self._table.take(free_slots)
             new[left.take(free)] = there.take(free) == comers
             go_on = np.flatnonzero(there != prints)
             left, prints = left.take(go_on), prints.take(go_on)

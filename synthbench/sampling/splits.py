@@ -88,10 +88,10 @@ class SplitSampler:
         """
         try:
             while any(self._left.values()):
-                made = self._next_round()
+                new_round = self._next_round()
                 more = self._share_out_exhausted()
-                if made is not None:
-                    yield made
+                if new_round is not None:
+                    yield new_round
                 if not more:
                     break
         finally:
@@ -115,7 +115,7 @@ class SplitSampler:
                 self._left[bucket] -= len(rows)
         if not accepted:
             return None
-        count = sum(len(one.rows) for one in accepted)
+        count = sum(len(part.rows) for part in accepted)
         order = Order(accepted, {**self._coordinates, "order": True}, self._round, 0, count)
         self._round += 1
         return Round(calls, order)
@@ -241,8 +241,8 @@ class BucketStream:
         while len(self._blocks) < min(need, most) and not self.exhausted:
             first = self._number + len(self._blocks)
             count = min(self._batch, need - len(self._blocks))
-            asked = self._request(range(first, first + count))
-            self._blocks += [(asked, index) for index in range(1 if self._listed else count)]
+            call = self._request(range(first, first + count))
+            self._blocks += [(call, index) for index in range(1 if self._listed else count)]
 
     def _request(self, numbers: range) -> Remote[list[BlockSummary]]:
         submit, task, stream = self._engine.submit_remote, self._task, self._stream

@@ -44,16 +44,16 @@ def check_class(cls: type[Task]) -> None:
     _require(
         cls,
         "parameters_type",
-        lambda given: isinstance(given, type) and issubclass(given, Parameters),
+        lambda value: isinstance(value, type) and issubclass(value, Parameters),
         "a subclass of Parameters",
     )
     _require(
         cls,
         "levels",
-        lambda given: (
-            isinstance(given, Mapping)
-            and all(isinstance(one, str) for one in given)
-            and all(isinstance(one, Mapping) for one in given.values())
+        lambda value: (
+            isinstance(value, Mapping)
+            and all(isinstance(name, str) for name in value)
+            and all(isinstance(parameters, Mapping) for parameters in value.values())
         ),
         "parameters by level, such as {'easy': {'longest': 5}}",
     )
@@ -90,7 +90,9 @@ def _check_split(task: Task, split: Split) -> None:
     if not _is_count(split.rows):
         raise TaskError(f"{what}has {short(split.rows)} rows: allowed are whole numbers from 1.")
     buckets = split.buckets
-    whole = isinstance(buckets, tuple) and buckets and all(type(one) is int for one in buckets)
+    whole = (
+        isinstance(buckets, tuple) and buckets and all(type(bucket) is int for bucket in buckets)
+    )
     if not whole or len(set(buckets)) < len(buckets):
         raise TaskError(
             f"{what}has the buckets {short(buckets)}: expected different whole numbers."
@@ -134,7 +136,7 @@ def _check_columns(task: Task) -> None:
     columns = _require(
         task,
         "columns",
-        lambda given: isinstance(given, Mapping) and given and all(map(_is_text, given)),
+        lambda value: isinstance(value, Mapping) and value and all(map(_is_text, value)),
         "columns by name, such as {'text': value('string')}",
     )
     for name, column in columns.items():
@@ -163,12 +165,12 @@ def _check_columns(task: Task) -> None:
             raise TaskError(f"check of {task.name}: columns lacks 'label', a right answer.")
     if "id" in columns:
         raise TaskError(f"columns of {task.name} has a column id: synthbench adds it.")
-    _require(task, "inputs", lambda given: _are_texts(given) and given, "a tuple of column names")
+    _require(task, "inputs", lambda value: _are_texts(value) and value, "a tuple of column names")
     _require(task, "scored_columns", _are_texts, "a tuple of column names")
     named = {
         "inputs": task.inputs,
         "scored_columns": task.scored_columns,
-        "group_by": [name for one in _asked(task, "group_by") for name in one.columns],
+        "group_by": [name for breakdown in _asked(task, "group_by") for name in breakdown.columns],
     }
     # `Task.buckets` reads the column `bucket_name`, unless the only bucket is 0.
     splits = _require(task, "splits", _are_splits, "a tuple of Split, each with a name of its own")
@@ -193,50 +195,50 @@ def _parts(column: Column) -> Iterator[Column]:
 # What values may be.
 
 
-def _is_text(given: object) -> bool:
-    return isinstance(given, str) and given.strip() == given != "" and is_one_line(given)
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and value.strip() == value != "" and is_one_line(value)
 
 
-def _is_prose(given: object) -> bool:
-    return isinstance(given, str) and given != "" and is_one_line(given.replace("\n", " "))
+def _is_prose(value: object) -> bool:
+    return isinstance(value, str) and value != "" and is_one_line(value.replace("\n", " "))
 
 
-def _is_name(given: object) -> bool:
-    return isinstance(given, str) and _NAME.fullmatch(given) is not None
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and _NAME.fullmatch(value) is not None
 
 
-def _is_named_texts(given: object) -> bool:
+def _is_named_texts(value: object) -> bool:
     # The first variant is made unless another is named, so it may also have the name "all".
     return (
-        isinstance(given, Mapping)
-        and bool(given)
-        and all(_is_name(name) or (not n and name == "all") for n, name in enumerate(given))
-        and all(one == "" or _is_text(one) for one in given.values())
+        isinstance(value, Mapping)
+        and bool(value)
+        and all(_is_name(name) or (not n and name == "all") for n, name in enumerate(value))
+        and all(text == "" or _is_text(text) for text in value.values())
     )
 
 
-def _is_count(given: object) -> bool:
-    return type(given) is int and given >= 1
+def _is_count(value: object) -> bool:
+    return type(value) is int and value >= 1
 
 
-def _are_texts(given: object) -> bool:
-    return isinstance(given, tuple | list) and all(isinstance(one, str) for one in given)
+def _are_texts(value: object) -> bool:
+    return isinstance(value, tuple | list) and all(isinstance(text, str) for text in value)
 
 
-def _are_splits(given: object) -> bool:
-    if not isinstance(given, tuple | list) or not given:
+def _are_splits(value: object) -> bool:
+    if not isinstance(value, tuple | list) or not value:
         return False
-    if not all(isinstance(one, Split) and isinstance(one.name, str) for one in given):
+    if not all(isinstance(split, Split) and isinstance(split.name, str) for split in value):
         return False
-    return len({one.name for one in given}) == len(given)
+    return len({split.name for split in value}) == len(value)
 
 
-def _is_json(given: object) -> bool:
+def _is_json(value: object) -> bool:
     try:
-        json.dumps(given, allow_nan=False)
+        json.dumps(value, allow_nan=False)
     except (TypeError, ValueError):
         return False
-    return isinstance(given, Mapping)
+    return isinstance(value, Mapping)
 
 
 def _require(owner: Any, attribute: str, right: Callable[[Any], object], expected: str) -> Any:
@@ -245,11 +247,11 @@ def _require(owner: Any, attribute: str, right: Callable[[Any], object], expecte
     Raises:
         TaskError: it is not right, or getting it raises an error.
     """
-    given = _asked(owner, attribute)
-    if not right(given):
+    value = _asked(owner, attribute)
+    if not right(value):
         name = getattr(owner, "__name__", type(owner).__name__)
-        raise TaskError(f"{attribute} of {name} is {short(given)}: expected {expected}.")
-    return given
+        raise TaskError(f"{attribute} of {name} is {short(value)}: expected {expected}.")
+    return value
 
 
 def _asked(owner: Any, attribute: str) -> Any:

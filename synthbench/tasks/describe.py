@@ -52,7 +52,7 @@ def task_facts(name: str) -> dict[str, Any]:
         "parameters": {
             key: {"default": defaults[key], "meaning": text} for key, text in parameter_help(task)
         },
-        "levels": {level: _level(task, chosen) for level, chosen in task.levels.items()},
+        "levels": {level: _level(task, parameters) for level, parameters in task.levels.items()},
         "prompt_tokens": _prompt_tokens(task),
         "columns": {
             "id": "string",
@@ -61,10 +61,10 @@ def task_facts(name: str) -> dict[str, Any]:
     }
 
 
-def _level(task: Task, chosen: Mapping[str, Any]) -> dict[str, Any]:
+def _level(task: Task, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of a level as JSON values."""
-    values = dataclasses.replace(task.parameters, **chosen).to_dict()
-    return {name: values[name] for name in chosen}
+    values = dataclasses.replace(task.parameters, **parameters).to_dict()
+    return {name: values[name] for name in parameters}
 
 
 def _prompt_tokens(task: Task) -> dict[str, Any] | None:
@@ -130,8 +130,8 @@ def describe(name: str) -> Group:
     """
     facts = task_facts(name)
     parameters = [
-        (key, _short_setting(one["default"]), one["meaning"])
-        for key, one in facts["parameters"].items()
+        (key, _short_setting(parameter["default"]), parameter["meaning"])
+        for key, parameter in facts["parameters"].items()
     ]
     return stack(
         styled(f"{name}: {facts['title']}", "bold"),
@@ -153,17 +153,19 @@ def _splits_table(facts: Mapping[str, Any]) -> Table:
     head = ["split", "rows"]
     lines = [[name, f"{split['rows']:,}"] for name, split in facts["splits"].items()]
     buckets = [split["buckets"] for split in facts["splits"].values()]
-    if any(one != ["all"] for one in buckets):
+    if any(of_split != ["all"] for of_split in buckets):
         head.append(facts["bucket_name"])
-        lines = [[*line, span(ranges(one))] for line, one in zip(lines, buckets, strict=True)]
+        lines = [
+            [*line, span(ranges(of_split))] for line, of_split in zip(lines, buckets, strict=True)
+        ]
     return Table(head, lines, right=(1,))
 
 
 def describe_levels(facts: Mapping[str, Any]) -> dict[str, str]:
     """The parameters of each level, for `facts` of `task_facts`."""
     shown = {}
-    for level, chosen in facts["levels"].items():
-        words = [f"{key}={_short_setting(one)}" for key, one in chosen.items()]
+    for level, parameters in facts["levels"].items():
+        words = [f"{key}={_short_setting(setting)}" for key, setting in parameters.items()]
         shown[level] = "; ".join(words) or "the defaults"
     return shown
 

@@ -92,31 +92,31 @@ def class_answer(names: Sequence[str], index: int) -> int | str:
 
 def arrow_schema(columns: Columns) -> pa.Schema:
     """The schema of a shard, with the features of `datasets` in its `huggingface` metadata."""
-    features = {name: one.feature for name, one in columns.items()}
+    features = {name: column.feature for name, column in columns.items()}
     info = json.dumps({"info": {"features": features}}, separators=(",", ":"))
-    fields = [pa.field(name, one.arrow) for name, one in columns.items()]
+    fields = [pa.field(name, column.arrow) for name, column in columns.items()]
     return pa.schema(fields, metadata={"huggingface": info})
 
 
 def card_features(columns: Columns) -> list[dict[str, Any]]:
     """The columns as a dataset card's `dataset_info` lists them."""
-    return [{"name": name, **one.card} for name, one in columns.items()]
+    return [{"name": name, **column.card} for name, column in columns.items()]
 
 
-def cast(columns: Columns, given: Mapping[str, Any], rows: int) -> dict[str, pa.Array]:
+def cast(columns: Columns, values: Mapping[str, Any], rows: int) -> dict[str, pa.Array]:
     """The columns that `render` returned, in the declared order and types.
 
     Raises:
         ValueError: other columns are given, another number of values than rows, a null, or a value
             that its column cannot have.
     """
-    if given.keys() != columns.keys():
-        declared, names = ", ".join(columns), ", ".join(given)
+    if values.keys() != columns.keys():
+        declared, names = ", ".join(columns), ", ".join(values)
         raise ValueError(f"columns declares {declared}. Render gives {names}")
     arrays = {}
     for name, column in columns.items():
         try:
-            arrays[name] = column.cast(given[name])
+            arrays[name] = column.cast(values[name])
         except ValueError as error:
             raise ValueError(f"Column {name}: {error}") from error
         _check_values(name, column, arrays[name], rows)

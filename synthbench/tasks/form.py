@@ -125,7 +125,7 @@ class TokenForm(abc.ABC):
 
 def answer_tokens(task: Task) -> tuple[str, ...]:
     """The names of the classes, or the tokens of a sequence that can be asked."""
-    return tuple(one for one in all_answer_tokens(task) if one != task.answer.ignored)
+    return tuple(token for token in all_answer_tokens(task) if token != task.answer.ignored)
 
 
 def all_answer_tokens(task: Task) -> tuple[str, ...]:
@@ -138,8 +138,8 @@ def _positions(task: TextTask, block: Block) -> dict[str, NDArray[np.integer[Any
     """`positions` and `answer_positions` of rows, if the task has any."""
     positions = task.position_ids(block)
     answer = None if positions is None else task.answer_positions(block)
-    found = {"positions": positions, "answer_positions": answer}
-    return {name: array for name, array in found.items() if array is not None}
+    arrays = {"positions": positions, "answer_positions": answer}
+    return {name: array for name, array in arrays.items() if array is not None}
 
 
 def lengths_of(read: Block) -> NDArray[np.int64]:
@@ -157,10 +157,10 @@ def inputs_of(read: Block, ids: NDArray[np.integer[Any]], gap: int = 0) -> Batch
     ids = packed(ids)
     batch = {"input_ids": ids.astype(np.int32), "attention_mask": (ids > 0).astype(np.int32)}
     if "positions" in read.columns:
-        given = read["positions"][:, : ids.shape[1]].astype(np.int32)
-        missing = ids.shape[1] - given.shape[1]
+        positions = read["positions"][:, : ids.shape[1]].astype(np.int32)
+        missing = ids.shape[1] - positions.shape[1]
         lengths = lengths_of(read)[:, None]
-        last = np.take_along_axis(given, lengths - 1, axis=1)
+        last = np.take_along_axis(positions, lengths - 1, axis=1)
         places = np.arange(ids.shape[1]) - lengths
         behind = (last + 1 + places - gap).astype(np.int32)
         if "answer_positions" in read.columns:
@@ -168,8 +168,8 @@ def inputs_of(read: Block, ids: NDArray[np.integer[Any]], gap: int = 0) -> Batch
             place = np.minimum(places - gap, answer.shape[1] - 1)
             answer = np.take_along_axis(answer, np.maximum(place, 0), axis=1)
             behind = np.where(place < 0, last, answer)
-        given = np.pad(given, [(0, 0), (0, missing)])
-        batch["position_ids"] = np.where(places < 0, given, behind)
+        positions = np.pad(positions, [(0, 0), (0, missing)])
+        batch["position_ids"] = np.where(places < 0, positions, behind)
     return batch
 
 
@@ -202,4 +202,4 @@ def as_ids(predicted: NDArray[Any], axes: int, form: TokenForm) -> NDArray[Any]:
 
 def named(ids: Sequence[int], tokens: Sequence[str]) -> list[str]:
     """The token of each id. An id that is none becomes an empty token, which no answer has."""
-    return [tokens[one] if 0 <= one < len(tokens) else "" for one in ids]
+    return [tokens[token_id] if 0 <= token_id < len(tokens) else "" for token_id in ids]

@@ -83,9 +83,9 @@ class TokenClassification(TokenForm):
 
     def batch(self, read: Block) -> Batch:
         labels = np.full(read["tokens"].shape, NOT_ASKED, np.int32)
-        asked = (read["answer"] > 0) & (read["answer"] <= len(self.output_tokens))
+        is_asked = (read["answer"] > 0) & (read["answer"] <= len(self.output_tokens))
         width = read["answer"].shape[1]
-        labels[:, :width][asked] = read["answer"][asked] - 1
+        labels[:, :width][is_asked] = read["answer"][is_asked] - 1
         return {**inputs_of(read, read["tokens"]), "labels": labels}
 
     def answers(self, batch: Batch, predicted: NDArray[np.integer[Any]]) -> list[Any]:
@@ -213,10 +213,10 @@ class CausalLM(_LanguageModel):
 
     def batch(self, read: Block) -> Batch:
         batch, at_answer = self._place(read, gap=1, extra=1)
-        rows, asked = np.arange(len(at_answer)), lengths_of(read)
-        ends = asked + 1 + np.count_nonzero(at_answer, axis=1)
+        rows, lengths = np.arange(len(at_answer)), lengths_of(read)
+        ends = lengths + 1 + np.count_nonzero(at_answer, axis=1)
         batch["input_ids"][at_answer] = read["answer"][read["answer"] > 0]
-        batch["input_ids"][rows, asked] = self.separator_id
+        batch["input_ids"][rows, lengths] = self.separator_id
         batch["input_ids"][rows, ends] = batch["labels"][rows, ends] = self.end_id
         return batch
 
@@ -240,7 +240,9 @@ class CausalLM(_LanguageModel):
 
 
 #: The forms by name.
-FORMS = {one.name: one for one in (SequenceClassification, TokenClassification, MaskedLM, CausalLM)}
+FORMS = {
+    form.name: form for form in (SequenceClassification, TokenClassification, MaskedLM, CausalLM)
+}
 
 
 def form_of(task: Task, name: str | None = None, start: bool = False) -> TokenForm:

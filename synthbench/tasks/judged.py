@@ -36,7 +36,7 @@ class Judged:
     def group_by(self) -> tuple[Breakdown, ...]:
         """Tables of the report: by bucket, and by `length` of sequences. An attribute will do."""
         names = [self.bucket_name, *(["length"] if self.answer.vocabulary is not None else [])]
-        return tuple(Breakdown(one) for one in dict.fromkeys(names) if one in self.columns)
+        return tuple(Breakdown(name) for name in dict.fromkeys(names) if name in self.columns)
 
     def check(self, row: Mapping[str, Any], answer: Any) -> bool:
         """True if an answer is right. Defined by tasks whose questions have several right answers.

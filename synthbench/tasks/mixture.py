@@ -50,34 +50,34 @@ class Mixture(Generic[T]):
     weights: tuple[int, ...]
 
     @staticmethod
-    def of(given: Any) -> Mixture[Any]:
+    def of(sources: Any) -> Mixture[Any]:
         """The user's `Sources` as a mixture. A single source is a mixture of one part.
 
         Raises:
             UsageError: nothing is given, a source comes twice, or a weight is not a whole number
                 from 1.
         """
-        if not isinstance(given, Mapping | list | tuple):
-            return Mixture((given,), (1,))  # the caller checks the type
-        for part in given:
+        if not isinstance(sources, Mapping | list | tuple):
+            return Mixture((sources,), (1,))  # the caller checks the type
+        for part in sources:
             if not isinstance(part, str | Task | PathLike):
                 raise UsageError(
-                    f"Tasks {short(given)}: expected tasks, their names or dataset directories; "
+                    f"Tasks {short(sources)}: expected tasks, their names or dataset directories; "
                     f"{short(part)} is none of these."
                 )
-        if not isinstance(given, Mapping):
-            parts = tuple(given)
+        if not isinstance(sources, Mapping):
+            parts = tuple(sources)
             if len(set(parts)) < len(parts):
                 raise UsageError(
                     f"Tasks {short(list(parts))}: each may be there once. For more of its rows "
                     "give weights, such as {'listops': 2, 'parity': 1}."
                 )
-            given = dict.fromkeys(parts, 1)
-        if not given:
+            sources = dict.fromkeys(parts, 1)
+        if not sources:
             raise UsageError("No task is given.")
-        weights = [_weight(part, weight) for part, weight in given.items()]
+        weights = [_weight(part, weight) for part, weight in sources.items()]
         shared = math.gcd(*weights)
-        return Mixture(tuple(given), tuple(weight // shared for weight in weights))
+        return Mixture(tuple(sources), tuple(weight // shared for weight in weights))
 
     @property
     def is_single(self) -> bool:
@@ -97,7 +97,8 @@ class Mixture(Generic[T]):
         total, taken, turns = sum(self.weights), [0] * len(self.parts), []
         for row in range(1, total + 1):
             lacks = [
-                row * one - total * so_far for one, so_far in zip(self.weights, taken, strict=True)
+                row * weight - total * so_far
+                for weight, so_far in zip(self.weights, taken, strict=True)
             ]
             turns.append(lacks.index(max(lacks)))
             taken[turns[-1]] += 1
@@ -128,7 +129,7 @@ class Mixture(Generic[T]):
 
     def whole_rows(self, sizes: Sequence[int]) -> int:
         """The most rows in which the weights hold exactly, if parts have so many rows."""
-        periods = min(size // one for size, one in zip(sizes, self.weights, strict=True))
+        periods = min(size // weight for size, weight in zip(sizes, self.weights, strict=True))
         return periods * len(self.turns)
 
     def interleave(self, rows: Sequence[Iterable[S]]) -> Iterator[S]:

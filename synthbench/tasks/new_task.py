@@ -84,9 +84,9 @@ def template_text(file: str, name: str = "template", *, checked: bool = False) -
 
 def template_task(*, checked: bool = False) -> Task:
     """The task that `write_package` writes."""
-    made: dict[str, Any] = {}
-    exec(template_text("task.py", checked=checked), made)  # our own template
-    task: Task = made["Template"]()
+    namespace: dict[str, Any] = {}
+    exec(template_text("task.py", checked=checked), namespace)  # our own template
+    task: Task = namespace["Template"]()
     return task
 
 
@@ -119,5 +119,5 @@ def _check_name(name: str) -> None:
 
 
 def _is_installed(module: str) -> bool:
-    found = importlib.util.find_spec(module)
-    return found is not None and found.origin is not None  # a directory lacks an origin
+    spec = importlib.util.find_spec(module)
+    return spec is not None and spec.origin is not None  # a directory lacks an origin

@@ -166,22 +166,22 @@ def read_array(prediction: Any) -> NDArray[Any] | None:
 def read_lists(prediction: Any) -> list[Any] | None:
     """Nested lists of any lengths, from what `read_array` reads, too; None if unreadable."""
     try:
-        given = json.loads(prediction) if isinstance(prediction, str) else plain_value(prediction)
-        if (array := read_array(given)) is not None:
+        value = json.loads(prediction) if isinstance(prediction, str) else plain_value(prediction)
+        if (array := read_array(value)) is not None:
             return array.tolist() if array.ndim else None
-        if not isinstance(given, list | tuple | np.ndarray):
+        if not isinstance(value, list | tuple | np.ndarray):
             return None
-        parts = [read_lists(part) for part in given]
+        parts = [read_lists(part) for part in value]
     except (ValueError, RecursionError):
         return None
     return None if None in parts else parts
 
 
-def to_array(given: Any) -> NDArray[Any]:
+def to_array(values: Any) -> NDArray[Any]:
     """A NumPy array from an array of any library, or from nested lists of numbers.
 
     Args:
-        given: torch tensors may require gradients or be on another device. Bfloat16, which NumPy
+        values: torch tensors may require gradients or be on another device. Bfloat16, which NumPy
             does not have, becomes float32.
 
     Raises:
@@ -189,14 +189,14 @@ def to_array(given: Any) -> NDArray[Any]:
             in length.
     """
     torch = sys.modules.get("torch")
-    if torch is not None and isinstance(given, torch.Tensor):
-        given = given.detach().cpu()
-        given = given.float() if given.dtype is torch.bfloat16 else given
-    elif isinstance(given, pa.Scalar | pa.Array):
-        given = given.to_pylist() if isinstance(given, pa.Array) else given.as_py()
-    if isinstance(given, np.ndarray) and given.dtype == object:
-        given = given.tolist()
-    array = given if isinstance(given, np.ndarray) else np.asarray(given)
+    if torch is not None and isinstance(values, torch.Tensor):
+        values = values.detach().cpu()
+        values = values.float() if values.dtype is torch.bfloat16 else values
+    elif isinstance(values, pa.Scalar | pa.Array):
+        values = values.to_pylist() if isinstance(values, pa.Array) else values.as_py()
+    if isinstance(values, np.ndarray) and values.dtype == object:
+        values = values.tolist()
+    array = values if isinstance(values, np.ndarray) else np.asarray(values)
     if array.dtype.name == "bfloat16":  # as JAX has it
         return array.astype(np.float32)
     if array.dtype == object and array.size and all(map(is_number, array.flat)):

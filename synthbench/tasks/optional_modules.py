@@ -46,9 +46,9 @@ def optional_function(
         path = f"{package}.{module}"
         if not package or importlib.util.find_spec(path) is None:
             continue
-        found: Callable[..., Any] | None = getattr(importlib.import_module(path), function, None)
-        if found is not None:
-            return found
+        loaded: Callable[..., Any] | None = getattr(importlib.import_module(path), function, None)
+        if loaded is not None:
+            return loaded
     return None
 
 

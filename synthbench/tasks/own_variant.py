@@ -26,8 +26,8 @@ class OwnVariant(TextTask):
         parameters: Mapping[str, Any] | Parameters | None = None,
         seed: int = 0,
     ) -> None:
-        made = self.parameters_type.make({} if parameters is None else parameters)
-        if self.own_parameter in made.changed():
+        parsed = self.parameters_type.make({} if parameters is None else parameters)
+        if self.own_parameter in parsed.changed():
             if variant in self.variants and variant != OWN:
                 name = self.own_parameter
                 raise ParameterError(
@@ -35,4 +35,4 @@ class OwnVariant(TextTask):
                     "no variant."
                 )
             variant = OWN if variant is None else variant
-        super().__init__(variant, made, seed)
+        super().__init__(variant, parsed, seed)

@@ -48,17 +48,17 @@ class Parameters:
         if not isinstance(values, Mapping):
             raise UsageError(f"Parameters {short(values)}: expected a mapping of names to values.")
         fields = {field.name: field for field in dataclasses.fields(cls)}
-        chosen = {}
-        for name, given in values.items():
+        parsed = {}
+        for name, value in values.items():
             check_name("parameter", name, fields)
-            chosen[name] = read_value(f"Parameter {name}", given, fields[name].default)
-        return cls(**chosen)
+            parsed[name] = read_value(f"Parameter {name}", value, fields[name].default)
+        return cls(**parsed)
 
     def to_dict(self) -> dict[str, Any]:
         """All parameters as JSON values."""
         return {
-            name: list(given) if isinstance(given, tuple) else given
-            for name, given in dataclasses.asdict(self).items()
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in dataclasses.asdict(self).items()
         }
 
     def changed(self) -> dict[str, Any]:
@@ -69,7 +69,9 @@ class Parameters:
         values = self.to_dict()
         fields = dataclasses.fields(self)
         return {
-            one.name: values[one.name] for one in fields if getattr(self, one.name) != one.default
+            field.name: values[field.name]
+            for field in fields
+            if getattr(self, field.name) != field.default
         }
 
 
@@ -95,22 +97,22 @@ def parameter(
     return dataclasses.field(default=default, metadata={"help": help, **limits})
 
 
-def _check(field: dataclasses.Field[Any], given: Any) -> None:
+def _check(field: dataclasses.Field[Any], value: Any) -> None:
     """Raise `ParameterError` for a value that its field does not allow."""
     name, limits = field.name, field.metadata
     choices = limits.get("choices", ())
-    if choices and given not in choices:
-        raise unknown_name(f"value of {name}", given, choices)
+    if choices and value not in choices:
+        raise unknown_name(f"value of {name}", value, choices)
     least, most = limits.get("least", -math.inf), limits.get("most", math.inf)
     if (least, most) == (-math.inf, math.inf):
         return
     low, high = (f"{end:g}" if isinstance(end, float) else str(end) for end in (least, most))
-    if not isinstance(given, tuple):
-        if not least <= given <= most:
-            raise ParameterError(f"Parameter {name}={short(given)}: allowed are {low} to {high}.")
-    elif not given or len(set(given)) < len(given) or min(given) < least or max(given) > most:
+    if not isinstance(value, tuple):
+        if not least <= value <= most:
+            raise ParameterError(f"Parameter {name}={short(value)}: allowed are {low} to {high}.")
+    elif not value or len(set(value)) < len(value) or min(value) < least or max(value) > most:
         raise ParameterError(
-            f"Parameter {name}={','.join(map(short, given))}: "
+            f"Parameter {name}={','.join(map(short, value))}: "
             f"allowed are different {name.rpartition('_')[2]} from {low} to {high}."
         )
 
@@ -125,8 +127,8 @@ _EXPECTED = {
 }
 
 
-def read_value(name: str, given: Any, default: Any) -> Any:
-    """A value of the default's type from `given`, which is text or already of that type.
+def read_value(name: str, value: Any, default: Any) -> Any:
+    """A value of the default's type from `value`, which is text or already of that type.
 
     Raises:
         ParameterError: the value, which the error calls `name`, cannot be read.
@@ -137,24 +139,24 @@ def read_value(name: str, given: Any, default: Any) -> Any:
     try:
         match kind:
             case "names":
-                items = given.split(",") if isinstance(given, str) else given
+                items = value.split(",") if isinstance(value, str) else value
                 return tuple(str(item).strip() for item in items)
             case "numbers":
-                items = given.split(",") if isinstance(given, str) else np.atleast_1d(given)
+                items = value.split(",") if isinstance(value, str) else np.atleast_1d(value)
                 return tuple(number for item in items for number in _numbers(item))
             case "bool":
-                return {"true": True, "false": False}[str(given).lower()]
+                return {"true": True, "false": False}[str(value).lower()]
             case "int":
-                return _whole_number(given)
+                return _whole_number(value)
             case "float":
-                return float(given) if isinstance(given, str) else _real_number(given)
+                return float(value) if isinstance(value, str) else _real_number(value)
             case _:
-                text = str(given)
+                text = str(value)
                 if len(text) > LONGEST_LINE or not is_one_line(text):
                     raise ValueError
                 return text
     except (ValueError, TypeError, KeyError, OverflowError):
-        raise ParameterError(f"{name}={short(given)}: expected {_EXPECTED[kind]}.") from None
+        raise ParameterError(f"{name}={short(value)}: expected {_EXPECTED[kind]}.") from None
 
 
 def _numbers(item: Any) -> Iterable[int]:
@@ -191,14 +193,14 @@ def ranges(items: Iterable[Any]) -> list[str]:
     return parts
 
 
-def _whole_number(given: Any) -> int:
-    number = int(given) if isinstance(given, str) else whole_number(given)
+def _whole_number(value: Any) -> int:
+    number = int(value) if isinstance(value, str) else whole_number(value)
     if number is None:
         raise TypeError("not a whole number")
     return number
 
 
-def _real_number(given: Any) -> float:
-    if (number := real_number(given)) is None:
+def _real_number(value: Any) -> float:
+    if (number := real_number(value)) is None:
         raise TypeError("not a number")
     return number

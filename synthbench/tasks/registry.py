@@ -80,9 +80,9 @@ def register(task: type[Task]) -> type[Task]:
     if missing:
         raise UsageError(f"{task.__name__} is an incomplete task: it lacks {', '.join(missing)}.")
     check_class(task)
-    for chosen in ({}, *task.levels.values()):
+    for parameters in ({}, *task.levels.values()):
         for variant in task.variants:
-            _make(task, variant, chosen)
+            _make(task, variant, parameters)
     if task.name in _OWN or _registered.get(task.name, task) is not task:
         raise UsageError(f"A task named {task.name!r} exists already. Choose another name.")
     _registered[task.name] = task
@@ -129,11 +129,11 @@ def loadable_tasks() -> Iterator[tuple[str, type[Task]]]:
     """The names and classes of all tasks. A broken task of another package is warned of."""
     for name in list_tasks():
         try:
-            found = task_class(name)
+            task_type = task_class(name)
         except SynthbenchError as error:
             warnings.warn(f"Left out: {error}", stacklevel=3)
         else:
-            yield name, found
+            yield name, task_type
 
 
 def is_own(name: str) -> bool:
@@ -152,8 +152,8 @@ def task_class(name: str) -> type[Task]:
         raise unknown_name("task", name, list_tasks())
     if name in _OWN:
         module = importlib.import_module(f"synthbench.tasks.{name.replace('-', '_')}.task")
-        found: type[Task] = getattr(module, _OWN[name])
-        return found
+        task_type: type[Task] = getattr(module, _OWN[name])
+        return task_type
     if name in _registered:
         return _registered[name]
     if name in entry_points():
@@ -165,7 +165,7 @@ def _load(point: EntryPoint) -> type[Task]:
     """Load and register the task of an entry point."""
     entry = f"Task {point.name!r} of entry point {point.value!r}"
     try:
-        found: type[Task] = point.load()
+        task_type: type[Task] = point.load()
     except SynthbenchError:  # from `register`, used as a decorator
         raise
     except KeyboardInterrupt:
@@ -173,10 +173,10 @@ def _load(point: EntryPoint) -> type[Task]:
     except BaseException as error:  # whatever the module of another package raises
         reason = f"{type(error).__name__}: {error}"
         raise SynthbenchError(f"{entry} cannot be loaded: {reason}.") from error
-    if (name := getattr(found, "name", None)) != point.name:
+    if (name := getattr(task_type, "name", None)) != point.name:
         raise SynthbenchError(f"{entry} has the name {name!r}: expected a task of the same name.")
     try:
-        return register(found)
+        return register(task_type)
     except SynthbenchError:
         raise
     except KeyboardInterrupt:
@@ -227,11 +227,11 @@ def task(
         >>> ctl.solve("a 01") == synthbench.solve(ctl, "a 01")
         True
     """
-    chosen = task_class(name)
-    if source_dir is not None and not issubclass(chosen, ImageTask):
+    task_type = task_class(name)
+    if source_dir is not None and not issubclass(task_type, ImageTask):
         raise UsageError(f"source_dir={source_dir!r}: {name} has no images. Leave it out.")
     with use_source_dir(source_dir):
-        return _make(chosen, variant, {**level_parameters(chosen, level), **parameters}, seed)
+        return _make(task_type, variant, {**level_parameters(task_type, level), **parameters}, seed)
 
 
 def task_from(
@@ -244,7 +244,7 @@ def task_from(
     return _make(task_class(name), variant, parameters, seed)
 
 
-def level_parameters(chosen: type[Task], level: str | None) -> Mapping[str, Any]:
+def level_parameters(task_type: type[Task], level: str | None) -> Mapping[str, Any]:
     """The parameters of a level. Empty without a level.
 
     Raises:
@@ -252,14 +252,14 @@ def level_parameters(chosen: type[Task], level: str | None) -> Mapping[str, Any]
     """
     if level is None:
         return {}
-    if not chosen.levels:
-        raise UsageError(f"Level {level!r}: task {chosen.name!r} has no levels. Leave it out.")
-    check_name(f"level of {chosen.name}", level, chosen.levels)
-    return chosen.levels[level]
+    if not task_type.levels:
+        raise UsageError(f"Level {level!r}: task {task_type.name!r} has no levels. Leave it out.")
+    check_name(f"level of {task_type.name}", level, task_type.levels)
+    return task_type.levels[level]
 
 
 def changed(
-    given: Task, *, level: str | None = None, parameters: Mapping[str, Any] | None = None
+    task: Task, *, level: str | None = None, parameters: Mapping[str, Any] | None = None
 ) -> Task:
     """The same task at one of its levels, or with other parameters. These win over the level's.
 
@@ -267,14 +267,14 @@ def changed(
         UsageError: an unknown level or parameter.
         ParameterError: a parameter with an impossible value.
     """
-    chosen = {
-        **given.parameters.to_dict(),
-        **level_parameters(type(given), level),
+    settings = {
+        **task.parameters.to_dict(),
+        **level_parameters(type(task), level),
         **(parameters or {}),
     }
     # Source images are searched for where they were.
-    with use_source_dir(getattr(given, "source_dirs", None)):
-        return _make(type(given), given.variant, chosen, given.seed)
+    with use_source_dir(getattr(task, "source_dirs", None)):
+        return _make(type(task), task.variant, settings, task.seed)
 
 
 def as_task(task_or_name: str | Task) -> Task:
@@ -289,14 +289,14 @@ def as_task(task_or_name: str | Task) -> Task:
         raise UsageError(
             f"Task {short(task_or_name)}: expected a name or what synthbench.task(...) returns."
         )
-    chosen = task_class(task_or_name)
+    task_type = task_class(task_or_name)
     # Tasks of images depend on where source images are, which may change between calls.
-    return task(task_or_name) if issubclass(chosen, ImageTask) else _with_defaults(chosen)
+    return task(task_or_name) if issubclass(task_type, ImageTask) else _with_defaults(task_type)
 
 
 @functools.lru_cache(maxsize=64)
-def _with_defaults(chosen: type[Task]) -> Task:
-    return task(chosen.name)
+def _with_defaults(task_type: type[Task]) -> Task:
+    return task(task_type.name)
 
 
 def variants_of(name: str) -> list[Task]:
@@ -304,24 +304,24 @@ def variants_of(name: str) -> list[Task]:
     return [task(name, variant) for variant in task_class(name).variants]
 
 
-def as_tasks(given: str | Task | Sequence[Task]) -> tuple[Task, ...]:
+def as_tasks(task_or_tasks: str | Task | Sequence[Task]) -> tuple[Task, ...]:
     """The tasks of one dataset: a single task, or one task in several of its variants.
 
     Raises:
         UsageError: no task has this name, a variant is there twice, or the tasks differ in more
             than their variants.
     """
-    if isinstance(given, str | Task) or not isinstance(given, Sequence):
-        return (as_task(given),)
-    tasks = tuple(map(as_task, given))
+    if isinstance(task_or_tasks, str | Task) or not isinstance(task_or_tasks, Sequence):
+        return (as_task(task_or_tasks),)
+    tasks = tuple(map(as_task, task_or_tasks))
     if not tasks:
         raise UsageError("No task is given.")
-    first, names = tasks[0], [one.variant for one in tasks]
+    first, names = tasks[0], [task.variant for task in tasks]
     if len(set(names)) < len(names):
         raise UsageError(f"Variants {', '.join(names)!r}: a name is repeated.")
-    for one in tasks[1:]:
-        if _make(type(first), one.variant, first.parameters, first.seed) != one:
+    for task in tasks[1:]:
+        if _make(type(first), task.variant, first.parameters, first.seed) != task:
             raise UsageError(
-                f"{one!r} cannot be in one dataset with {first!r}: only variants may differ."
+                f"{task!r} cannot be in one dataset with {first!r}: only variants may differ."
             )
     return tasks

@@ -34,8 +34,8 @@ def proposed(task: Task, draws: Draws, n: int, split: Split, bucket: int) -> Blo
     """
     method = f"propose of {task.name}, asked for {_asked(task, split, bucket)},"
     with _no_exit(method):
-        given = task.propose(draws, n, split, bucket)
-    block = _block(task, method, given)
+        returned = task.propose(draws, n, split, bucket)
+    block = _block(task, method, returned)
     if len(block) > n:
         raise TaskError(f"{method} gave {len(block):,} rows of {n:,} candidates: at most n.")
     return block
@@ -49,8 +49,8 @@ def enumerated(task: Task, split: Split, bucket: int) -> Block:
     """
     method = f"enumerate_rows of {task.name}, asked for {_asked(task, split, bucket)},"
     with _no_exit(method):
-        given = task.enumerate_rows(split, bucket)
-    block = _block(task, method, given)
+        returned = task.enumerate_rows(split, bucket)
+    block = _block(task, method, returned)
     capacity = capacity_of(task, split, bucket)
     if capacity is not None and len(block) != capacity:
         raise TaskError(f"{method} gave {len(block):,} rows, but capacity says {capacity:,}.")
@@ -72,15 +72,15 @@ def capacity_of(task: Task, split: Split, bucket: int) -> int | None:
     Raises:
         TaskError: it is neither None nor a whole number from 0.
     """
-    given = task.capacity(split, bucket)
-    if given is None:
+    capacity = task.capacity(split, bucket)
+    if capacity is None:
         return None
-    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < 0:
+    if isinstance(capacity, bool) or not isinstance(capacity, int | np.integer) or capacity < 0:
         raise TaskError(
             f"capacity of {task.name}, asked for {_asked(task, split, bucket)}, gave "
-            f"{short(given)}: expected the number of distinct rows, or None if it is unknown."
+            f"{short(capacity)}: expected the number of distinct rows, or None if it is unknown."
         )
-    return int(given)
+    return int(capacity)
 
 
 def weights_of(task: Task, split: Split) -> tuple[float, ...]:
@@ -89,19 +89,19 @@ def weights_of(task: Task, split: Split) -> tuple[float, ...]:
     Raises:
         TaskError: it is not a number from 0.000001 for each of the split's buckets.
     """
-    given = task.bucket_weights(split)
-    right = isinstance(given, Sequence | np.ndarray) and len(given) == len(split.buckets)
-    if not right or not all(_is_weight(one) for one in given):
+    weights = task.bucket_weights(split)
+    right = isinstance(weights, Sequence | np.ndarray) and len(weights) == len(split.buckets)
+    if not right or not all(_is_weight(weight) for weight in weights):
         raise TaskError(
-            f"bucket_weights of {task.name} gave {short(given)} for split {split.name}: expected "
+            f"bucket_weights of {task.name} gave {short(weights)} for split {split.name}: expected "
             f"{len(split.buckets)} numbers from {_LEAST_WEIGHT}, one for each bucket."
         )
-    return tuple(map(float, given))
+    return tuple(map(float, weights))
 
 
-def _is_weight(given: object) -> bool:
-    number = isinstance(given, int | float | np.number) and not isinstance(given, bool)
-    return number and _LEAST_WEIGHT <= given < math.inf  # type: ignore[operator]
+def _is_weight(weight: object) -> bool:
+    number = isinstance(weight, int | float | np.number) and not isinstance(weight, bool)
+    return number and _LEAST_WEIGHT <= weight < math.inf  # type: ignore[operator]
 
 
 def buckets_of(task: Task, rows: pa.Table) -> NDArray[np.int64]:
@@ -111,28 +111,28 @@ def buckets_of(task: Task, rows: pa.Table) -> NDArray[np.int64]:
         TaskError: it is not a whole number for each row.
     """
     columns = {name: rows[name].combine_chunks() for name in task.columns}
-    given = np.asarray(task.buckets(columns))
-    if given.shape != (rows.num_rows,) or given.dtype.kind not in "iu":
+    buckets = np.asarray(task.buckets(columns))
+    if buckets.shape != (rows.num_rows,) or buckets.dtype.kind not in "iu":
         raise TaskError(
-            f"buckets of {task.name} gave {given.dtype} values of shape {given.shape} for "
+            f"buckets of {task.name} gave {buckets.dtype} values of shape {buckets.shape} for "
             f"{rows.num_rows:,} rows: expected a whole number for each row."
         )
-    return given.astype(np.int64, copy=False)
+    return buckets.astype(np.int64, copy=False)
 
 
-def wrong_bucket(task: Task, rows: pa.Table, asked: NDArray[np.int64]) -> tuple[int, str] | None:
+def wrong_bucket(task: Task, rows: pa.Table, expected: NDArray[np.int64]) -> tuple[int, str] | None:
     """The first row that is not in the bucket for which it was drawn, and its fault.
 
     Args:
         task: the task.
         rows: its columns.
-        asked: the bucket of each row, as `propose` or `enumerate_rows` was asked for it.
+        expected: the bucket of each row, as `propose` or `enumerate_rows` was asked for it.
 
     Raises:
         TaskError: `buckets` gives something else than a bucket for each row.
     """
-    found = buckets_of(task, rows)
-    wrong = np.flatnonzero(found != asked)
+    buckets = buckets_of(task, rows)
+    wrong = np.flatnonzero(buckets != expected)
     if not len(wrong):
         return None
     row = int(wrong[0])
@@ -141,8 +141,8 @@ def wrong_bucket(task: Task, rows: pa.Table, asked: NDArray[np.int64]) -> tuple[
     methods = "propose or enumerate_rows" if counted else "propose"
     return row, (
         f"{methods} of {task.name} was asked for {task.bucket_name} "
-        f"{task.bucket_label(int(asked[row]))} and gave the row {first} of {task.bucket_name} "
-        f"{label_of(task, int(found[row]))}: keep only candidates of the bucket."
+        f"{task.bucket_label(int(expected[row]))} and gave the row {first} of {task.bucket_name} "
+        f"{label_of(task, int(buckets[row]))}: keep only candidates of the bucket."
     )
 
 
@@ -157,12 +157,12 @@ def _asked(task: Task, split: Split, bucket: int) -> str:
     return f"split {split.name}, {task.bucket_name} {task.bucket_label(bucket)}"
 
 
-def _block(task: Task, method: str, given: object) -> Block:
+def _block(task: Task, method: str, returned: object) -> Block:
     """A method's result, as a block."""
-    columns = given.columns if isinstance(given, Block) else given
+    columns = returned.columns if isinstance(returned, Block) else returned
     if not isinstance(columns, Mapping) or not columns:
         raise TaskError(
-            f"{method} gave {short(given)}: expected arrays by name, such as {{'tokens': ids}}."
+            f"{method} gave {short(returned)}: expected arrays by name, such as {{'tokens': ids}}."
         )
     for name, column in columns.items():
         if not isinstance(name, str) or not isinstance(column, np.ndarray) or not column.ndim:

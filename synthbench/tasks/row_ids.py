@@ -46,13 +46,13 @@ def fingerprints(task: Task, block: Block) -> NDArray[np.uint64]:
 
 
 def _array(
-    task: Task, method: str, given: Any, dtype: type[np.generic], rows: int, axes: int
+    task: Task, method: str, returned: Any, dtype: type[np.generic], rows: int, axes: int
 ) -> NDArray[Any]:
     """A method's result, if it is an array of this type with this many rows and axes."""
-    there = isinstance(given, np.ndarray)
-    if there and given.dtype == dtype and given.ndim == axes and len(given) == rows:
-        return given  # type: ignore[no-any-return]
-    gave = f"{given.dtype} of shape {given.shape}" if there else short(given)
+    there = isinstance(returned, np.ndarray)
+    if there and returned.dtype == dtype and returned.ndim == axes and len(returned) == rows:
+        return returned  # type: ignore[no-any-return]
+    gave = f"{returned.dtype} of shape {returned.shape}" if there else short(returned)
     raise TaskError(
         f"{method} of {task.name} gave {gave} for {rows:,} rows: expected {np.dtype(dtype)} of "
         f"shape ({', '.join(['rows', 'width'][:axes])})."
@@ -103,9 +103,9 @@ def _rivals(task: Task, split: Split, bucket: int) -> list[str]:
     if split not in task.splits:
         return []
     return [
-        one.name
-        for one in task.splits
-        if one.evaluation == split.evaluation and bucket in one.buckets
+        other.name
+        for other in task.splits
+        if other.evaluation == split.evaluation and bucket in other.buckets
     ]
 
 
@@ -128,7 +128,7 @@ def read_ids(column: pa.Array) -> NDArray[np.uint64]:
         or not np.isin(codes, _HEXADECIMAL).all()
     ):
         texts = column.to_pylist()
-        wrong = next(one for one in texts if not re.fullmatch(r"[0-9a-f]{16}", one or ""))
+        wrong = next(text for text in texts if not re.fullmatch(r"[0-9a-f]{16}", text or ""))
         raise ValueError(f"{wrong!r} is not {_DIGITS} hexadecimal digits")
     return np.frombuffer(bytes.fromhex(codes.tobytes().decode()), ">u8").astype(np.uint64)
 

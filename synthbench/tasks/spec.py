@@ -29,21 +29,21 @@ def task_spec(task: Task) -> str:
         >>> task_spec(synthbench.task("ctl", "backward", symbols=4))
         'ctl {"variant": "backward", "symbols": 4}'
     """
-    chosen: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     if task.variant != next(iter(task.variants)):
-        chosen["variant"] = task.variant
+        arguments["variant"] = task.variant
     if task.seed:
-        chosen["seed"] = task.seed
+        arguments["seed"] = task.seed
     if parameters := task.parameters.changed():
-        levels = (one for one, given in task.levels.items() if _are(task, given))
+        levels = (name for name, changes in task.levels.items() if _are(task, changes))
         level = next(levels, None)
-        chosen |= parameters if level is None else {"level": level}
-    return f"{task.name} {json.dumps(chosen)}" if chosen else task.name
+        arguments |= parameters if level is None else {"level": level}
+    return f"{task.name} {json.dumps(arguments)}" if arguments else task.name
 
 
-def _are(task: Task, given: Any) -> bool:
+def _are(task: Task, parameters: Any) -> bool:
     """True if these are the task's parameters."""
-    return bool(task.parameters == task.parameters_type.make(given))
+    return bool(task.parameters == task.parameters_type.make(parameters))
 
 
 @functools.lru_cache(maxsize=1 << 10)
@@ -54,9 +54,9 @@ def task_of(spec: str) -> Task:
         UsageError: the text is not of this form, or names something that does not exist.
         ParameterError: a parameter with an impossible value.
     """
-    name, _, chosen = spec.partition(" ")
+    name, _, text = spec.partition(" ")
     try:
-        arguments = json.loads(chosen or "{}")
+        arguments = json.loads(text or "{}")
     except (ValueError, RecursionError):
         arguments = None
     # A spec never names directories: those of another machine mean nothing here.

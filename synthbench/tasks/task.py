@@ -95,9 +95,9 @@ class Task(Judged, abc.ABC):
 
     def __repr__(self) -> str:
         """The call of `synthbench.task` that makes this task."""
-        chosen = [self.name, *([] if self.variant == next(iter(self.variants)) else [self.variant])]
+        names = [self.name, *([] if self.variant == next(iter(self.variants)) else [self.variant])]
         named = {**({"seed": self.seed} if self.seed else {}), **self.parameters.changed()}
-        words = [*map(repr, chosen), *(f"{name}={given!r}" for name, given in named.items())]
+        words = [*map(repr, names), *(f"{name}={value!r}" for name, value in named.items())]
         return f"synthbench.task({', '.join(words)})"
 
     # Every task defines these.
@@ -202,12 +202,12 @@ class Task(Judged, abc.ABC):
     @property
     def image_column(self) -> str | None:
         """The first column of images, or None."""
-        return next((name for name, one in self.columns.items() if not one.plain), None)
+        return next((name for name, column in self.columns.items() if not column.plain), None)
 
     @property
     def plain_columns(self) -> list[str]:
         """The columns without images: text, numbers, and lists of these."""
-        return [name for name, one in self.columns.items() if one.plain]
+        return [name for name, column in self.columns.items() if column.plain]
 
     def rendered(self, block: Block) -> dict[str, pa.Array]:
         """The columns of a block in order, of the types that `columns` declares.
@@ -215,17 +215,17 @@ class Task(Judged, abc.ABC):
         Raises:
             TaskError: `render` gives other columns, or a value that its column cannot have.
         """
-        given = self._given(block)
+        values = self._given(block)
         try:
-            return cast(self.columns, given, len(block))
+            return cast(self.columns, values, len(block))
         except ValueError as error:
             raise TaskError(f"render of {self.name}: {error}.") from error
 
     def _given(self, block: Block) -> dict[str, Any]:
-        given = self.render(block)
-        if not isinstance(given, Mapping):
-            raise TaskError(f"render of {self.name} gave {short(given)}: expected columns by name.")
-        return dict(given)
+        values = self.render(block)
+        if isinstance(values, Mapping):
+            return dict(values)
+        raise TaskError(f"render of {self.name} gave {short(values)}: expected columns by name.")
 
     # Buckets: what rows are balanced over.
 
@@ -319,8 +319,8 @@ class Task(Judged, abc.ABC):
     @property
     def stream(self) -> dict[str, object]:
         """The coordinates that all random streams of this task share."""
-        chosen = {"parameters": self.parameters.changed(), "seed": self.seed}
-        return {"task": self.name, "variant": self.variant, **chosen}
+        choices = {"parameters": self.parameters.changed(), "seed": self.seed}
+        return {"task": self.name, "variant": self.variant, **choices}
 
     # How many rows are made at a time. Class attributes may override these.
 

@@ -116,7 +116,7 @@ class Vocabulary:
             if not ids.all():
                 row = int(np.searchsorted(np.cumsum(lengths), np.argmin(ids), side="right"))
                 text = texts[row].as_py()
-                raise self._no_token(next(one for one in text if one not in self.tokens))
+                raise self._no_token(next(token for token in text if token not in self.tokens))
         else:
             split = self.split(texts)
             lengths = numpy_array(split.value_lengths()).astype(np.int64)
@@ -181,8 +181,8 @@ class Vocabulary:
         ends = np.cumsum(counts)
         indices = ids[used].astype(np.int32)
         indices[(ends - counts)[counts > 0]] += len(words) // 2  # the bare form of a text's first
-        chosen = pc.take(words, arrow_array(indices))
-        return join_bytes(chosen.buffers()[2], np.diff(text_ends(chosen)[ends], prepend=0))
+        used_words = pc.take(words, arrow_array(indices))
+        return join_bytes(used_words.buffers()[2], np.diff(text_ends(used_words)[ends], prepend=0))
 
     def _both_forms(self, words: list[str]) -> pa.Array:
         """Each word with the separator before it, then each word bare."""
@@ -192,7 +192,7 @@ class Vocabulary:
     @functools.cached_property
     def _codes(self) -> NDArray[np.uint8] | None:
         """The ASCII code of each id; None if there are separators or longer or other tokens."""
-        if self.separator or not all(len(one) == 1 and one.isascii() for one in self.tokens):
+        if self.separator or not all(len(token) == 1 and token.isascii() for token in self.tokens):
             return None
         return np.array([0, *map(ord, self.tokens)], np.uint8)
 

@@ -46,8 +46,8 @@ def _fit(task: TextTask, count: int, train: Columns) -> Predictor:
 
     def predicted(columns: Columns) -> list[str]:
         keys = last(columns)
-        found = np.asarray(predict({"key": pa.array(keys.ravel())})).reshape(keys.shape)
-        ids = np.where(task.parse(columns)["tokens"] > 0, found, 0)
+        predictions = np.asarray(predict({"key": pa.array(keys.ravel())})).reshape(keys.shape)
+        ids = np.where(task.parse(columns)["tokens"] > 0, predictions, 0)
         texts: list[str] = vocabulary.join(ids.astype(vocabulary.dtype)).to_pylist()
         return texts
 

@@ -57,9 +57,9 @@ class Sentence:
         Raises:
             ValueError: the step is another sentence.
         """
-        if (found := self._match(step)) is None:
+        if (match := self._match(step)) is None:
             raise ValueError(f"the step {step!r} is not of the form {self._form!r}")
-        return found.groups()
+        return match.groups()
 
 
 def expect(step: str, *pairs: tuple[object, object]) -> None:

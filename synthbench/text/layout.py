@@ -77,12 +77,12 @@ def bands(columns: Sequence[TableColumn], keys: int, room: int) -> list[list[Tab
             units[-1].append(column)
         else:
             units.append([column])
-    found = [[*named]]
+    groups = [[*named]]
     for unit in units:
-        if len(found[-1]) > keys and _needed([*found[-1], *unit]) > room:
-            found.append([*named])
-        found[-1] += unit
-    return found
+        if len(groups[-1]) > keys and _needed([*groups[-1], *unit]) > room:
+            groups.append([*named])
+        groups[-1] += unit
+    return groups
 
 
 def _needed(columns: Sequence[TableColumn]) -> int:
@@ -91,17 +91,17 @@ def _needed(columns: Sequence[TableColumn]) -> int:
 
 def widths(columns: Sequence[TableColumn], room: int) -> list[int]:
     """Widths of columns that are beside each other. Columns that wrap share the room."""
-    found = [column.least for column in columns]
+    sizes = [column.least for column in columns]
     spare = room - _needed(columns)
     for _ in range(spare):
-        narrow = [i for i, column in enumerate(columns) if found[i] < column.wanted]
+        narrow = [i for i, column in enumerate(columns) if sizes[i] < column.wanted]
         if narrow:
-            found[min(narrow, key=found.__getitem__)] += 1
+            sizes[min(narrow, key=sizes.__getitem__)] += 1
     for _ in range(-spare):
-        wide = [i for i, one in enumerate(columns) if not one.is_whole and found[i] > _LEAST]
+        wide = [i for i, column in enumerate(columns) if not column.is_whole and sizes[i] > _LEAST]
         if wide:
-            found[max(wide, key=found.__getitem__)] -= 1
-    return found
+            sizes[max(wide, key=sizes.__getitem__)] -= 1
+    return sizes
 
 
 def row_lines(

@@ -29,9 +29,9 @@ _SHORT.maxlist = _SHORT.maxdict = 12
 _SHORT.maxstring = _SHORT.maxother = 60
 
 
-def short(given: Any) -> str:
+def short(value: Any) -> str:
     """A value in a few words, on one line."""
-    words = " ".join(map(str.strip, _SHORT.repr(given).splitlines()))  # arrays have several lines
+    words = " ".join(map(str.strip, _SHORT.repr(value).splitlines()))  # arrays have several lines
     return printable(words)
 
 
@@ -58,8 +58,10 @@ def printable(text: str, keep: str = "") -> str:
         a\tred \x1b[31mfolder
     """
     return "".join(
-        one if one.isprintable() or one in keep else one.encode("unicode_escape").decode("ascii")
-        for one in text
+        character
+        if character.isprintable() or character in keep
+        else character.encode("unicode_escape").decode("ascii")
+        for character in text
     )
 
 
@@ -73,9 +75,9 @@ def is_one_line(text: str) -> bool:
     Characters that turn the direction of the text behind them count as control characters.
     """
     return not any(
-        unicodedata.category(one) in ("Cc", "Cs", "Zl", "Zp")
-        or unicodedata.bidirectional(one) in _TURNING
-        for one in text
+        unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
+        or unicodedata.bidirectional(character) in _TURNING
+        for character in text
     )
 
 

@@ -54,7 +54,7 @@ class Table:
         """The table in Markdown. The cells are Markdown already. None contains a bare `|`."""
         rule = ["---:" if column in self.right else "---" for column in range(len(self.head))]
         shown = {True: "**{}**", False: "{}"}
-        rows = [[shown[isinstance(row, Heading)].format(one) for one in row] for row in self.rows]
+        rows = [[shown[isinstance(row, Heading)].format(cell) for cell in row] for row in self.rows]
         return "\n".join(f"| {' | '.join(line)} |" for line in (self.head, rule, *rows))
 
     def html(self) -> str:
@@ -116,10 +116,10 @@ def items(texts: Iterable[str | Text]) -> Any:
     """A list: each text behind a dash, its later lines indented as far as its first."""
     from rich import table
 
-    made = table.Table.grid(padding=(0, 1, 0, 0))
+    grid = table.Table.grid(padding=(0, 1, 0, 0))
     for text in texts:
-        made.add_row("-", styled(text) if isinstance(text, str) else text)
-    return made
+        grid.add_row("-", styled(text) if isinstance(text, str) else text)
+    return grid
 
 
 def stack(*parts: Any) -> Group:
@@ -145,9 +145,11 @@ def styled(text: str, style: str = "", whole: bool = False) -> Text:
     """
     from rich.text import Text
 
-    made = Text(printable(text, keep="\n"), no_wrap=whole, overflow="ignore" if whole else "fold")
-    made.stylize(style)  # the text alone, not the spaces that fill a column
-    return made
+    rich_text = Text(
+        printable(text, keep="\n"), no_wrap=whole, overflow="ignore" if whole else "fold"
+    )
+    rich_text.stylize(style)  # the text alone, not the spaces that fill a column
+    return rich_text
 
 
 def render(*parts: Any, colors: bool = False) -> str:

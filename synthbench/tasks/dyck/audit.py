@@ -46,16 +46,16 @@ def _shortcut(name: str, text: str, guess: Callable[[list[str]], list[str]]) -> 
 
 
 def _last_opened(words: Sequence[str]) -> list[str]:
-    last, found = NOTHING, []
+    last, answers = NOTHING, []
     for word in words:
         last = CLOSE + word[1:] if word[0] == OPEN else last
-        found.append(last)
-    return found
+        answers.append(last)
+    return answers
 
 
 def _stack(words: Sequence[str], window: int) -> list[str]:
     """The top of a stack of the last brackets, or the bracket's own kind if it is empty."""
-    found = []
+    answers = []
     for place, word in enumerate(words, start=1):
         surplus, due = 0, CLOSE + word[1:]
         for before in reversed(words[max(0, place - window) : place]):
@@ -66,8 +66,8 @@ def _stack(words: Sequence[str], window: int) -> list[str]:
             else:
                 due = CLOSE + before[1:]
                 break
-        found.append(due)
-    return found
+        answers.append(due)
+    return answers
 
 
 def _due(columns: Columns) -> list[str]:

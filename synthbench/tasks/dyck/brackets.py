@@ -28,9 +28,9 @@ def shuffled_word(draws: Draws, ups: NDArray[np.bool_], kinds: int) -> Ids:
     """Words of paths, bool `(length, rows)`: uniform kinds, a uniform open bracket is closed."""
     drawn = (1 + draws.integers(kinds, ups.shape)).astype(np.uint8)
     before, rows = _heights(2 * ups.view(np.int8) - 1) + ~ups, np.arange(ups.shape[1])
-    chosen = np.where(ups, before, 1 + draws.below(before))
+    closed = np.where(ups, before, 1 + draws.below(before))
     is_open = np.zeros((int(before.max(initial=0)) + 1) * len(rows), np.uint8)
-    places, last = (numbers * len(rows) + rows for numbers in (chosen, before))
+    places, last = (numbers * len(rows) + rows for numbers in (closed, before))
     words, moved = np.empty(ups.shape, np.uint8), np.empty(len(rows), np.uint8)
     for up, kind, place, end, word in zip(ups, drawn, places, last, words, strict=True):
         is_open.take(place, out=word, mode="clip")
@@ -61,15 +61,15 @@ def _stacked(ups: NDArray[np.bool_], heights: NDArray[np.int64], kinds: Ids) -> 
     stack = np.zeros((int(heights.max(initial=0)) + 2) * len(rows), np.uint8)
     tops = heights * len(rows) + rows
     places = tops + ~ups * len(rows)
-    words, found = np.empty_like(kinds), np.empty_like(kinds)
+    words, top_kinds = np.empty_like(kinds), np.empty_like(kinds)
     for up, kind, place, top, word, last in zip(
-        ups, kinds, places, tops, words, found, strict=True
+        ups, kinds, places, tops, words, top_kinds, strict=True
     ):
         stack.take(place, out=word, mode="clip")
         np.copyto(word, kind, where=up)
         stack[place] = word
         stack.take(top, out=last, mode="clip")
-    return words, found
+    return words, top_kinds
 
 
 def due(ids: Ids, variant: str) -> tuple[Ids, NDArray[np.int64]]:
@@ -84,13 +84,13 @@ def due(ids: Ids, variant: str) -> tuple[Ids, NDArray[np.int64]]:
     if (heights < 0).any() or heights[-1].any() or not used[0].all():
         raise ValueError("dyck: not every row has each bracket closed")
     if variant == "nested":
-        words, found = _stacked(ups, heights, kinds)
+        words, due_kinds = _stacked(ups, heights, kinds)
         wrong = (words != kinds) & used
     else:
-        found, wrong = _last_of_kinds(ups, heights, kinds)
+        due_kinds, wrong = _last_of_kinds(ups, heights, kinds)
     if wrong.any():
         raise ValueError(f"dyck: not every row has {variant} brackets")
-    return np.ascontiguousarray(found.T), heights.max(axis=0)
+    return np.ascontiguousarray(due_kinds.T), heights.max(axis=0)
 
 
 def _last_of_kinds(
@@ -106,12 +106,12 @@ def _last_of_kinds(
     )  # the first is always empty
     numbers, flat = np.arange(len(slots), dtype=np.uint8)[:, None], slots.reshape(-1)
     tops = heights * len(rows) + rows
-    found, wrong = np.empty_like(kinds), np.zeros(kinds.shape, np.bool_)
-    for up, kind, top, last, is_wrong in zip(ups, kinds, tops, found, wrong, strict=True):
+    due_kinds, wrong = np.empty_like(kinds), np.zeros(kinds.shape, np.bool_)
+    for up, kind, top, last, is_wrong in zip(ups, kinds, tops, due_kinds, wrong, strict=True):
         place = ((slots == kind) * numbers).max(axis=0)
         np.equal(place, 0, out=is_wrong)
         place[up | is_wrong] = 255
         np.copyto(slots[:-1], slots[1:], where=numbers[:-1] >= place)
         flat[top[up]] = kind[up]
         flat.take(top, out=last, mode="clip")
-    return found, wrong & ~ups & (kinds > 0)
+    return due_kinds, wrong & ~ups & (kinds > 0)

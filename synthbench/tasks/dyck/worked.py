@@ -35,7 +35,7 @@ def replay_steps(task: Dyck, question: str, steps: Sequence[str]) -> str:
         if word[0] == OPEN:
             places.add(place)
         else:
-            places.remove(max(one for one in places if kinds[one] == word[1:]))
+            places.remove(max(opening for opening in places if kinds[opening] == word[1:]))
         step = following(left)
         if not places:
             expect(step, (_CLOSED.read(step)[0], word))

@@ -17,8 +17,10 @@ _LIGHT = (4, 5, 7, 8)
 def draw_row(task: GridCount, row: Mapping[str, Any]) -> Text:
     """The grid, and beside it the count of each cell's colour, or the commonest colour."""
     width = 1 + max(len(str(count)) for line in row["label"] for count in line)
-    asked = "the commonest colour" if task.asks_commonest else "how often each cell's colour occurs"
-    drawn = Text(f"{row['size']}x{row['size']} grid, and {asked}:")
+    question = (
+        "the commonest colour" if task.asks_commonest else "how often each cell's colour occurs"
+    )
+    drawn = Text(f"{row['size']}x{row['size']} grid, and {question}:")
     for colors, counts in zip(row["grid"], row["label"], strict=True):
         drawn.append("\n")
         for color in colors:

@@ -78,7 +78,7 @@ def words_with_one_mode(length: int, letters: int) -> int:
         >>> [words_with_one_mode(length, 2) for length in (0, 1, 2, 3)]
         [0, 2, 2, 8]
     """
-    found = 0
+    count = 0
     for most in range(1, length + 1):
         words = [1] + [0] * length  # by length, of the other letters, each less often
         for _ in range(letters - 1):
@@ -86,8 +86,8 @@ def words_with_one_mode(length: int, letters: int) -> int:
                 sum(math.comb(n, k) * words[n - k] for k in range(min(n, most - 1) + 1))
                 for n in range(length + 1)
             ]
-        found += letters * math.comb(length, most) * words[length - most]
-    return found
+        count += letters * math.comb(length, most) * words[length - most]
+    return count
 
 
 def to_lists(values: NDArray[Any], block: Block) -> pa.Array:

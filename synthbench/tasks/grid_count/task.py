@@ -162,11 +162,11 @@ class GridCount(Task):
 
     @property
     def splits(self) -> tuple[Split, ...]:
-        chosen = self.parameters
+        parameters = self.parameters
         return (
-            Split("train", 100_000, chosen.train_sizes, evaluation=False),
-            Split("iid", 1_000 * len(chosen.iid_sizes), chosen.iid_sizes),
-            Split("test", 1_000 * len(chosen.test_sizes), chosen.test_sizes),
+            Split("train", 100_000, parameters.train_sizes, evaluation=False),
+            Split("iid", 1_000 * len(parameters.iid_sizes), parameters.iid_sizes),
+            Split("test", 1_000 * len(parameters.test_sizes), parameters.test_sizes),
         )
 
     # A block of two million cells takes about 10 ms, a round of four million about 50 MB.
@@ -233,11 +233,11 @@ class GridCount(Task):
         limits = 1 + draws.integers(self.parameters.colored_limit, (len(cells), 1))
         above = np.flatnonzero((cells > 1).sum(axis=1) > limits[:, 0])
         order = draws.permutations(len(above), cells.shape[1])  # in which cells keep their colour
-        chosen = cells[above]
-        ordered = np.take_along_axis(chosen, order, axis=1)
+        rows = cells[above]
+        ordered = np.take_along_axis(rows, order, axis=1)
         ordered[(ordered > 1).cumsum(axis=1) > limits[above]] = 1
-        np.put_along_axis(chosen, order, ordered, axis=1)
-        cells[above] = chosen
+        np.put_along_axis(rows, order, ordered, axis=1)
+        cells[above] = rows
 
     def content(self, block: Block) -> NDArray[np.uint8]:
         return block["cells"]
@@ -292,10 +292,10 @@ class GridCount(Task):
     def _colored(self, cells: int, number: int) -> NDArray[np.uint8]:
         """Every grid with this number of coloured cells, as colours plus 1."""
         colors = np.trim_zeros(self._possible).astype(np.uint8) + np.uint8(1)
-        chosen = colors[all_digits(len(colors), number)]
+        colorings = colors[all_digits(len(colors), number)]
         places = np.array(list(itertools.combinations(range(cells), number)), np.intp)
-        grids = np.ones((len(places), len(chosen), cells), np.uint8)
-        np.put_along_axis(grids, places[:, None], chosen, axis=2)
+        grids = np.ones((len(places), len(colorings), cells), np.uint8)
+        np.put_along_axis(grids, places[:, None], colorings, axis=2)
         return grids.reshape(-1, cells)
 
     def parse(self, columns: Mapping[str, pa.Array]) -> Block:

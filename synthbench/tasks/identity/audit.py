@@ -11,14 +11,14 @@ from synthbench.tasks.identity.task import Identity
 
 def audit_spec(task: Identity) -> AuditSpec:
     """The mean of train as the answer, and how large the numbers are."""
-    chosen = task.parameters
+    parameters = task.parameters
 
     def fit_mean(train: Columns) -> Predictor:
         mean = train["x"].flatten().to_numpy().mean()
-        return lambda columns: np.full((len(columns["x"]), chosen.dims), mean)
+        return lambda columns: np.full((len(columns["x"]), parameters.dims), mean)
 
     def magnitude(columns: Columns) -> NDArray[np.int64]:
-        largest = max(chosen.train_range, chosen.test_range)
+        largest = max(parameters.train_range, parameters.test_range)
         tenths = np.abs(columns["x"].flatten().to_numpy()) * (10 / largest)
         magnitudes: NDArray[np.int64] = np.minimum(tenths, 9).astype(np.int64)
         return magnitudes

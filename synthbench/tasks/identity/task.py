@@ -77,8 +77,8 @@ class Identity(Task):
         Returns:
             `steps`, between 2**23 and 2**24, and `step`, a power of two.
         """
-        chosen = self.parameters
-        span = chosen.test_range if split.name == "test" else chosen.train_range
+        parameters = self.parameters
+        span = parameters.test_range if split.name == "test" else parameters.train_range
         mantissa, exponent = math.frexp(span)
         if mantissa == 0.5:  # a power of two: the numbers below it have a smaller exponent
             exponent -= 1

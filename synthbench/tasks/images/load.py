@@ -120,7 +120,7 @@ def _load_idx(kind: str, roots: tuple[Path, ...]) -> Source:
     images = [_find_file(kind, roots, f"{part}-images-idx3-ubyte") for part in parts]
 
     def read(file: Path, dimensions: int) -> NDArray[np.uint8]:
-        return _checked(kind, root, file, lambda found: read_idx(found, dimensions))
+        return _checked(kind, root, file, lambda path: read_idx(path, dimensions))
 
     training, test = (
         read(_find_file(kind, roots, f"{part}-labels-idx1-ubyte"), 1) for part in parts
@@ -204,9 +204,9 @@ def find_folder(path: str, where: SourceDirs = DEFAULT_DIRS) -> Path:
     if (own := where.own(FOLDER + path)) is not None:
         folders = [own]
     else:
-        given = expanded(path)
-        roots = [] if given.is_absolute() else where.roots()
-        folders = [*(root / given for root in roots), given.absolute()]
+        folder_path = expanded(path)
+        roots = [] if folder_path.is_absolute() else where.roots()
+        folders = [*(root / folder_path for root in roots), folder_path.absolute()]
     for folder in folders:
         if folder.is_dir():
             return folder
@@ -265,11 +265,11 @@ def load_folder(root: Path) -> Source:
         training = len(files)
         for label, name in enumerate(classes):
             entries = sorted((part / name).iterdir())
-            found = [entry for entry in entries if entry.suffix.lower() in SUFFIXES]
-            if not found:
+            pictures = [entry for entry in entries if entry.suffix.lower() in SUFFIXES]
+            if not pictures:
                 raise DatasetError(f"Class folder {part / name} has no picture files.")
-            files += found
-            labels += [label] * len(found)
+            files += pictures
+            labels += [label] * len(pictures)
     return Source(
         title=f"Class folders {root}",
         classes=classes,
@@ -324,10 +324,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--to", type=Path, default=DEFAULT_DIRS.roots()[0], help="default: %(default)s"
     )
-    chosen = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        for kind in chosen.sources:
-            print(fetch(kind, chosen.to))
+        for kind in options.sources:
+            print(fetch(kind, options.to))
     except SynthbenchError as error:
         note(f"Error: {error}")
         return error.exit_status

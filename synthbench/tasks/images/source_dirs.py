@@ -39,28 +39,28 @@ class SourceDirs:
     named: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def of(cls, given: SourceDir | SourceDirs) -> SourceDirs:
+    def of(cls, source_dir: SourceDir | SourceDirs) -> SourceDirs:
         """The source directories that a user gives.
 
         Args:
-            given: a directory, several, where a string may be `NAME=DIR`, or a mapping from the
-                names of sources to directories. A name is `mnist`, `fashion`, `cifar` or
+            source_dir: a directory, several, where a string may be `NAME=DIR`, or a mapping from
+                the names of sources to directories. A name is `mnist`, `fashion`, `cifar` or
                 `folder:PATH`.
 
         Raises:
             UsageError: an unknown source, a source named twice, or an empty path.
             MissingPathError: a directory does not exist.
         """
-        if isinstance(given, SourceDirs):
-            return given
-        if isinstance(given, str | os.PathLike):
-            given = [given]
-        if not isinstance(given, Iterable):
-            raise UsageError(f"Source directory {short(given)}: expected a path.")
+        if isinstance(source_dir, SourceDirs):
+            return source_dir
+        if isinstance(source_dir, str | os.PathLike):
+            source_dir = [source_dir]
+        if not isinstance(source_dir, Iterable):
+            raise UsageError(f"Source directory {short(source_dir)}: expected a path.")
         pairs = (
-            [(_check_name(name), path) for name, path in given.items()]
-            if isinstance(given, Mapping)
-            else [_name_and_path(word) for word in given]
+            [(_check_name(name), path) for name, path in source_dir.items()]
+            if isinstance(source_dir, Mapping)
+            else [_name_and_path(word) for word in source_dir]
         )
         directories: list[str] = []
         named: dict[str, str] = {}
@@ -87,8 +87,8 @@ class SourceDirs:
         """The directories to search for sources without a directory of their own, in order."""
         if self.directories:
             return [Path(path) for path in self.directories]
-        if chosen := os.environ.get(SOURCE_VARIABLE):
-            return [Path(chosen).expanduser()]
+        if directory := os.environ.get(SOURCE_VARIABLE):
+            return [Path(directory).expanduser()]
         cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
         return [Path(cache).expanduser() / "synthbench"]
 
@@ -140,20 +140,20 @@ def chosen_source_dirs() -> SourceDirs:
 
 
 @contextlib.contextmanager
-def use_source_dir(given: SourceDir | SourceDirs | None) -> Iterator[None]:
-    """Search for source images where `given` says, for all tasks made within a `with` block.
+def use_source_dir(source_dir: SourceDir | SourceDirs | None) -> Iterator[None]:
+    """Search for source images where `source_dir` says, for all tasks made within a `with` block.
 
     Args:
-        given: as in `SourceDirs.of`; None or nothing changes nothing.
+        source_dir: as in `SourceDirs.of`; None or nothing changes nothing.
 
     Raises:
         UsageError: an unknown source, a source named twice, or an empty path.
         MissingPathError: a directory does not exist.
     """
-    if not given and given != "":
+    if not source_dir and source_dir != "":
         yield
         return
-    token = _chosen.set(SourceDirs.of(given))
+    token = _chosen.set(SourceDirs.of(source_dir))
     try:
         yield
     finally:

@@ -40,8 +40,8 @@ def prove_rows(task: ListOps, block: Block, rows: Mapping[str, pa.Array]) -> NDA
             needed[some] = 1 + decides
     lengths = (block["tokens"] > 0).sum(axis=1)
     right: NDArray[np.bool_] = numpy_array(rows["length"]) == lengths
-    for name, found in (("label", value), ("depth", depth), ("dependency_depth", needed)):
-        right &= numpy_array(rows[name]) == found[nesting.roots]
+    for name, computed in (("label", value), ("depth", depth), ("dependency_depth", needed)):
+        right &= numpy_array(rows[name]) == computed[nesting.roots]
     return right
 
 
@@ -62,7 +62,7 @@ def _apply(operator: str, values: Numbers, needed: Numbers, ties: str) -> tuple[
     order = np.sort(values << 2 * _BITS | tie << _BITS | needed, axis=1)
     values, needed = order >> 2 * _BITS, order & (1 << _BITS) - 1
     low, high = {"MIN": (0, 0), "MAX": (last, last), "MED": (last // 2, (last + 1) // 2)}[operator]
-    first, second = ((values < values[:, [one]]).sum(axis=1) for one in (low, high))
+    first, second = ((values < values[:, [place]]).sum(axis=1) for place in (low, high))
     second += (low < high) & (values[:, low] == values[:, high])
     lists = np.arange(len(values))
     deepest = np.maximum(needed[lists, first], needed[lists, second])

@@ -89,7 +89,13 @@ def deciding(node: Expression, strict: bool) -> list[Expression]:
         return node.arguments
     kept: list[Expression] = []
     for value in _decisive(node.symbol, [argument.value for argument in node.arguments]):
-        equal = [one for one in node.arguments if one.value == value and one not in kept]
+        equal = [
+            argument
+            for argument in node.arguments
+            if argument.value == value and argument not in kept
+        ]
         shallowest = strict and len(equal) > 1
-        kept.append(min(equal, key=lambda one: one.dependency_depth) if shallowest else equal[0])
+        kept.append(
+            min(equal, key=lambda argument: argument.dependency_depth) if shallowest else equal[0]
+        )
     return kept

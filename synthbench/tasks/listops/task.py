@@ -152,15 +152,15 @@ class ListOps(ExpressionTask):
     @property
     def _is_ordinary(self) -> bool:
         """True for levels, and if rows are at most as deep and as rare as the paper's."""
-        chosen, paper = self.parameters, ListOpsParameters()
-        if any(chosen == ListOpsParameters(**level) for level in self.levels.values()):
+        parameters, paper = self.parameters, ListOpsParameters()
+        if any(parameters == ListOpsParameters(**level) for level in self.levels.values()):
             return True
-        depths = (*chosen.train_depths, *chosen.validation_depths, *chosen.test_depths)
+        depths = (*parameters.train_depths, *parameters.validation_depths, *parameters.test_depths)
         return (
-            (chosen.balance, chosen.min_length) == (paper.balance, paper.min_length)
-            and chosen.max_length >= paper.max_length
-            and chosen.max_args <= paper.max_args
-            and chosen.p_op <= paper.p_op
+            (parameters.balance, parameters.min_length) == (paper.balance, paper.min_length)
+            and parameters.max_length >= paper.max_length
+            and parameters.max_args <= paper.max_args
+            and parameters.p_op <= paper.p_op
             and max(depths) <= max(paper.test_depths)
         )
 
@@ -176,18 +176,18 @@ class ListOps(ExpressionTask):
     @property
     def core(self) -> tuple[tuple[str, ...], ...]:
         """The innermost list has an operator, and then a digit."""
-        return tuple(one for one in TOKENS if one[1:]), DIGITS
+        return tuple(token for token in TOKENS if token[1:]), DIGITS
 
     def grammar(self, split: Split) -> Grammar:
         """The proposal. No tree is deeper than the split's largest dependency depth."""
-        chosen = self.parameters
+        parameters = self.parameters
         return Grammar(
-            p_op=chosen.p_op,
+            p_op=parameters.p_op,
             min_args=2,
-            max_args=chosen.max_args,
+            max_args=parameters.max_args,
             max_depth=max(self.goal(bucket).depth for bucket in split.buckets),
-            max_length=chosen.max_length,
-            operators=len(chosen.operators),
+            max_length=parameters.max_length,
+            operators=len(parameters.operators),
         )
 
     def distribution(self, split: Split) -> ListOpsDistribution:

@@ -47,7 +47,7 @@ def _straight(text: str) -> str:
     grid = solver.read(text)
     places = {cell: (i, j) for i, line in enumerate(grid) for j, cell in enumerate(line)}
     at, goal = np.array(places["S"]), np.array(places["G"])
-    found = ""
+    moves = ""
     while True:
         missing = goal - at
         wanted = [
@@ -56,7 +56,7 @@ def _straight(text: str) -> str:
             if np.dot(change, missing) > 0 and grid[at[0] + change[0]][at[1] + change[1]] != "#"
         ]
         if not wanted:
-            return found or "U"
+            return moves or "U"
         move = max(wanted, key=lambda name: int(np.dot(solver.MOVES[name], missing)))
         at = at + solver.MOVES[move]
-        found += move
+        moves += move

@@ -70,7 +70,7 @@ def _neighbours(size: int) -> Ints:
     side = size // 2
     inside = np.pad(np.arange(side**2).reshape(side, side), 1, constant_values=side**2)
     shifted = [inside[:-2, 1:-1], inside[1:-1, 2:], inside[2:, 1:-1], inside[1:-1, :-2]]
-    return np.stack([one.ravel() for one in shifted], axis=1)
+    return np.stack([cells.ravel() for cells in shifted], axis=1)
 
 
 def draw_trees(draws: Draws, n: int, size: int) -> Free:

@@ -65,7 +65,7 @@ class MazeParameters(Parameters):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name, sizes in (("size", self.size), ("test_size", self.test_size)):
-            if even := [one for one in sizes if one % 2 == 0]:
+            if even := [size for size in sizes if size % 2 == 0]:
                 raise ParameterError(
                     f"Parameter {name}={even[0]}: sizes are odd, such as {even[0] + 1}."
                 )
@@ -115,24 +115,24 @@ class MazeTask(TextTask):
         """The grid with its path, or moves, separated by spaces."""
         if isinstance(prediction, str):
             return read_path(prediction)
-        found: str | None = self.answer.read(prediction, None)
-        if found is None and isinstance(prediction, list | tuple):
+        answer: str | None = self.answer.read(prediction, None)
+        if answer is None and isinstance(prediction, list | tuple):
             return read_path(" ".join(map(str, prediction[: solver.MOST**2 + 1])))
-        return found
+        return answer
 
     def check(self, row: Mapping[str, Any], answer: Any) -> bool:
         grid = solver.read(row["text"])
-        given = read_path(answer) if isinstance(answer, str) else None
-        if given is None:
+        written = read_path(answer) if isinstance(answer, str) else None
+        if written is None:
             return False
         path = self._path(grid)
-        return given in (solver.marked(grid, path), solver.moves(path))
+        return written in (solver.marked(grid, path), solver.moves(path))
 
     def right_places(self, row: Mapping[str, Any], answer: Any) -> dict[int, bool]:
         """The verdict on each free cell. Moves mark the cells that they reach."""
         grid = solver.read(row["text"])
-        given = None if answer is None else mark_moves(grid, answer)
-        return super().right_places({**row, LABEL: solver.marked(grid, self._path(grid))}, given)
+        marked = None if answer is None else mark_moves(grid, answer)
+        return super().right_places({**row, LABEL: solver.marked(grid, self._path(grid))}, marked)
 
     @property
     def columns(self) -> dict[str, Column]:
@@ -140,11 +140,11 @@ class MazeTask(TextTask):
 
     @property
     def splits(self) -> tuple[Split, ...]:
-        chosen = self.parameters
+        parameters = self.parameters
         return (
-            Split("train", 50_000, chosen.size, evaluation=False),
-            Split("iid", 1_000, chosen.size),
-            Split("test", 1_000, chosen.test_size),
+            Split("train", 50_000, parameters.size, evaluation=False),
+            Split("iid", 1_000, parameters.size),
+            Split("test", 1_000, parameters.test_size),
         )
 
     def buckets(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
@@ -169,17 +169,17 @@ class MazeTask(TextTask):
         """A hash of the maze with S and G alike, the least of all rotations and reflections."""
         tokens = np.where(block["tokens"] == _GOAL, _START, block["tokens"])
         lengths = np.count_nonzero(tokens, axis=1)
-        found = np.empty(len(tokens), np.uint64)
+        least = np.empty(len(tokens), np.uint64)
         for length in np.unique(lengths).tolist():
             rows, size = np.flatnonzero(lengths == length), _root(np.array([length]))[0]
             grids = tokens[rows, :length].reshape(len(rows), size, size)
             hashes = [
                 hash_rows(np.ascontiguousarray(turned).reshape(len(rows), -1))
-                for one in (grids, grids.transpose(0, 2, 1))
-                for turned in (one, one[:, ::-1], one[:, :, ::-1], one[:, ::-1, ::-1])
+                for mazes in (grids, grids.transpose(0, 2, 1))
+                for turned in (mazes, mazes[:, ::-1], mazes[:, :, ::-1], mazes[:, ::-1, ::-1])
             ]
-            found[rows] = np.min(hashes, axis=0)
-        return mix(found)
+            least[rows] = np.min(hashes, axis=0)
+        return mix(least)
 
     def parse(self, columns: Mapping[str, pa.Array]) -> Block:
         tokens = self.vocabulary.encode(columns["text"]).astype(np.uint8)

@@ -59,8 +59,8 @@ def walked(label: str) -> str:
     words = label.split(" ")
     size, goes_on = math.isqrt(len(words)), "S" in words
     place, last = words.index("S") if goes_on else 0, -1
-    found: list[str] = []
-    while goes_on and len(found) < len(words):
+    path: list[str] = []
+    while goes_on and len(path) < len(words):
         near = {name: place + down * size + right for name, (down, right) in MOVES.items()}
         moves = [
             name
@@ -69,10 +69,10 @@ def walked(label: str) -> str:
         ]
         goes_on = bool(moves)
         if goes_on:
-            found.append(moves[0])
+            path.append(moves[0])
             last, place = place, near[moves[0]]
             if words[place] == "G":
-                return " ".join(found)
+                return " ".join(path)
     return label
 
 

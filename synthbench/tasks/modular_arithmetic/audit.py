@@ -159,6 +159,8 @@ def _changed(
     """Answers that are negated or inverted, as `change` says. 0, which lacks an inverse, stays."""
     modulus = task.parameters.modulus
     if task.variant == "divide":
-        inverses = np.array([pow(one, -1, modulus) if one else 0 for one in range(modulus)])
+        inverses = np.array(
+            [pow(number, -1, modulus) if number else 0 for number in range(modulus)]
+        )
         answers = np.where((change & _INVERTED) > 0, inverses[answers], answers)
     return np.where((change & _NEGATED) > 0, -answers % modulus, answers)

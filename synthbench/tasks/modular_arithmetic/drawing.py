@@ -13,15 +13,15 @@ def draw_row(task: ModularArithmetic, row: Mapping[str, Any]) -> str:
     """The equation with its answer, and the calculation in whole numbers that proves it."""
     modulus = task.parameters.modulus
     a, b = read_equation(task.variant, modulus, row["text"])
-    found = answer(task.variant, modulus, a, b)
+    result = answer(task.variant, modulus, a, b)
     terms, whole, left = {
-        "add": (f"{a} + {b}", a + b, found),
-        "subtract": (f"{a} - {b}", a - b, found),
-        "multiply": (f"{a} * {b}", a * b, found),
-        "divide": (f"{b} * {found}", b * found, a),
-        "sum-of-squares": (f"{a} * {a} + {b} * {b}", a * a + b * b, found),
+        "add": (f"{a} + {b}", a + b, result),
+        "subtract": (f"{a} - {b}", a - b, result),
+        "multiply": (f"{a} * {b}", a * b, result),
+        "divide": (f"{b} * {result}", b * result, a),
+        "sum-of-squares": (f"{a} * {a} + {b} * {b}", a * a + b * b, result),
     }[task.variant]
     proof = f"{terms} = {whole}"
     if times := (whole - left) // modulus:
         proof += f" = {times} * {modulus} + {left}"
-    return f"{row['text']}  ->  {found}\n{proof}"
+    return f"{row['text']}  ->  {result}\n{proof}"

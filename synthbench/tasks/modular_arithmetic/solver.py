@@ -20,18 +20,18 @@ def read_equation(variant: str, modulus: int, text: str) -> tuple[int, int]:
     """
     form, words = FORMS[variant].split(), text.split()
     allowed = {str(number): number for number in range(modulus)}
-    found = dict(zip(form, words, strict=False))
+    terms = dict(zip(form, words, strict=False))
     fits = len(words) == len(form) and all(
         word in allowed if name in "ab" else word == name
         for name, word in zip(form, words, strict=False)
     )
-    if not fits or (variant == "divide" and found["b"] == "0"):
+    if not fits or (variant == "divide" and terms["b"] == "0"):
         remark = " and b not 0" if variant == "divide" else ""
         raise ValueError(
             f"expected {FORMS[variant]!r} with a and b from 0 to {modulus - 1}{remark}, "
             f"got {text!r}"
         )
-    return allowed[found["a"]], allowed[found["b"]]
+    return allowed[terms["a"]], allowed[terms["b"]]
 
 
 def answer(variant: str, modulus: int, a: int, b: int) -> int:

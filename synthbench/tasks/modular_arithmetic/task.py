@@ -81,7 +81,7 @@ class ModularArithmetic(TextTask):
     def check_parameters(self) -> None:
         modulus = self.parameters.modulus
         if self.variant == "divide" and not _is_prime(modulus):
-            nearest = min(filter(_is_prime, range(1000)), key=lambda one: abs(one - modulus))
+            nearest = min(filter(_is_prime, range(1000)), key=lambda prime: abs(prime - modulus))
             raise ParameterError(
                 f"Parameter modulus={modulus}: variant divide needs a prime number, "
                 f"such as {nearest}."

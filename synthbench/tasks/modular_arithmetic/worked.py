@@ -42,8 +42,8 @@ def write_steps(task: ModularArithmetic, question: str) -> Iterator[str]:
         case variant:
             whole = {"add": a + b, "subtract": a - b, "multiply": a * b}[variant]
             yield _CALCULATION(a, _SIGNS[variant], b, whole)
-    found = answer(task.variant, modulus, a, b)
-    yield _REMAINDER(whole, (whole - found) // modulus, modulus, found, found)
+    remainder = answer(task.variant, modulus, a, b)
+    yield _REMAINDER(whole, (whole - remainder) // modulus, modulus, remainder, remainder)
 
 
 def _euclid(modulus: int, b: int) -> Iterator[str]:
@@ -72,25 +72,25 @@ def replay_steps(task: ModularArithmetic, question: str, steps: Sequence[str]) -
                 raise ValueError(f"{inverse} is not the inverse of {b} modulo {modulus}")
             whole = _calculated(following(left), a, "*", inverse)
         case "sum-of-squares":
-            squares = [_calculated(following(left), one, "*", one) for one in (a, b)]
+            squares = [_calculated(following(left), number, "*", number) for number in (a, b)]
             whole = _calculated(following(left), squares[0], "+", squares[1])
         case variant:
             whole = _calculated(following(left), a, _SIGNS[variant], b)
     step = following(left)
-    said, times, by, rest, found = _REMAINDER.read(step)
-    expect(step, (said, whole), (by, modulus), (rest, found))
+    said, times, by, rest, result = _REMAINDER.read(step)
+    expect(step, (said, whole), (by, modulus), (rest, result))
     expect(step, (int(times) * modulus + int(rest), whole))
-    if not 0 <= int(found) < modulus:
-        raise ValueError(f"{found} is not a remainder modulo {modulus}")
+    if not 0 <= int(result) < modulus:
+        raise ValueError(f"{result} is not a remainder modulo {modulus}")
     ended(left)
-    return found
+    return result
 
 
-def _calculated(step: str, one: int, sign: str, other: int) -> int:
+def _calculated(step: str, number: int, sign: str, other: int) -> int:
     """The result of a calculation, if what a step says of it holds."""
     said, by, another, result = _CALCULATION.read(step)
-    true = {"+": one + other, "-": one - other, "*": one * other}[sign]
-    expect(step, (said, one), (by, sign), (another, other), (result, true))
+    true = {"+": number + other, "-": number - other, "*": number * other}[sign]
+    expect(step, (said, number), (by, sign), (another, other), (result, true))
     return true
 
 

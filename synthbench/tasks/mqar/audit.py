@@ -22,9 +22,9 @@ def audit_spec(task: AssociativeRecall) -> AuditSpec:
 
         def answer(text: str) -> list[str]:
             pairs, rest = task.read(text)
-            asked = [word for word in rest if word in pairs]
-            guessed = answers([*pairs.values()], [pairs[key] for key in asked])
-            return recall(dict(zip(asked, guessed, strict=True)), rest)
+            keys = [word for word in rest if word in pairs]
+            guessed = answers([*pairs.values()], [pairs[key] for key in keys])
+            return recall(dict(zip(keys, guessed, strict=True)), rest)
 
         return fixed(name, text, lambda columns: [*map(answer, columns["text"].to_pylist())])
 

@@ -42,10 +42,10 @@ def without(numbers: NDArray[np.int64], taken: NDArray[np.int64]) -> NDArray[np.
     # The free numbers below each taken number: every count up to a number raises it by 1.
     left = np.sort(taken, axis=1) - np.arange(count)
     if count <= _COMPARED:
-        found = numbers.copy()
+        shifted = numbers.copy()
         for place in range(count):
-            found += numbers >= left[:, place, None]
-        return found
+            shifted += numbers >= left[:, place, None]
+        return shifted
     row = np.arange(rows)[:, None]
     starts = row << 32  # keeps the rows apart in a single search
     passed = np.searchsorted((left + starts).ravel(), (numbers + starts).ravel(), side="right")

@@ -41,30 +41,30 @@ def draw_pairs(
     count = hops * pairs + noise
     keys = 2 + distinct(draws, n, count, half - 1)
     values = 1 + half + distinct(draws, n, pairs + noise, half)
-    asked, last = keys[:, :pairs], keys[:, (hops - 1) * pairs : hops * pairs]
+    asked_keys, last = keys[:, :pairs], keys[:, (hops - 1) * pairs : hops * pairs]
     seconds = np.hstack([keys[:, pairs : hops * pairs], values])
     order = draws.permutations(n, count)
     tokens = np.empty((n, 2 * count), np.int64)
     tokens[:, ::2] = np.take_along_axis(keys, order, axis=1)
     tokens[:, 1::2] = np.take_along_axis(seconds, order, axis=1)
-    return tokens, asked, last
+    return tokens, asked_keys, last
 
 
-def add_questions(tokens: Ids, slots: Ids, asked: Ids, last: Ids, values: Ids) -> None:
+def add_questions(tokens: Ids, slots: Ids, asked_keys: Ids, last: Ids, values: Ids) -> None:
     """Ask for keys, and before that give some of them new values, in place.
 
     Args:
         tokens: rows whose further places are blank.
         slots: different slots for each question and each new value, `(rows, keys + rewrites)`.
-        asked: the keys that are asked, `(rows, keys)`.
+        asked_keys: the keys that are asked, `(rows, keys)`.
         last: the keys whose pairs have the values, `(rows, keys)`.
         values: the new values, for the first keys, `(rows, rewrites)`.
     """
-    keys, rewrites = asked.shape[1], values.shape[1]
+    keys, rewrites = asked_keys.shape[1], values.shape[1]
     question, write = slots[:, :keys].copy(), slots[:, keys:]
     before = np.minimum(question[:, :rewrites], write)
     question[:, :rewrites] = np.maximum(question[:, :rewrites], write)
-    np.put_along_axis(tokens, 2 * question, asked, axis=1)
+    np.put_along_axis(tokens, 2 * question, asked_keys, axis=1)
     np.put_along_axis(tokens, 2 * before, last[:, :rewrites], axis=1)
     np.put_along_axis(tokens, 2 * before + 1, values, axis=1)
 
@@ -75,12 +75,12 @@ def answers(tokens: NDArray[np.integer[Any]], half: int, hops: int) -> Ids:
     Raises:
         ValueError: a row has other slots, or asks for a key without a value.
     """
-    found = np.zeros(tokens.shape, np.int64)
+    recalled = np.zeros(tokens.shape, np.int64)
     parts = 1 + len(tokens) * (half + 1) // _ENTRIES
     for some in np.array_split(np.arange(len(tokens)), parts):
         if len(some):
-            found[some] = _answers(tokens[some].astype(np.int64), half, hops)
-    return found
+            recalled[some] = _answers(tokens[some].astype(np.int64), half, hops)
+    return recalled
 
 
 def _answers(tokens: Ids, half: int, hops: int) -> Ids:
@@ -91,7 +91,7 @@ def _answers(tokens: Ids, half: int, hops: int) -> Ids:
     right = (is_key & (second > 0)) | (is_blank & (second == 1)) | ((first == 0) & (second == 0))
     rows = np.arange(len(tokens))
     memory = np.zeros((len(tokens), half + 1), np.int64)
-    found = np.zeros_like(tokens)
+    recalled = np.zeros_like(tokens)
     for slot in range(first.shape[1]):
         key, other = first[:, slot], second[:, slot]
         stores = is_key[:, slot] & (other > 1)
@@ -101,10 +101,10 @@ def _answers(tokens: Ids, half: int, hops: int) -> Ids:
         for _ in range(hops):
             value = np.where(value <= half, memory[asks, np.minimum(value, half)], value)
         right[asks, slot] &= value > half
-        found[asks, 2 * slot] = value
-    if not right.all() or not found.any(axis=1).all():
+        recalled[asks, 2 * slot] = value
+    if not right.all() or not recalled.any(axis=1).all():
         raise ValueError("mqar: not every row has pairs and questions that they answer")
-    return found
+    return recalled
 
 
 def stored_pairs(tokens: NDArray[np.integer[Any]]) -> tuple[Ids, Ids]:

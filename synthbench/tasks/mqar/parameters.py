@@ -58,7 +58,7 @@ class RecallParameters(Parameters):
         super().__post_init__()
         self._check_sizes()
         for name, lengths in (("length", self.length), ("test_lengths", self.test_lengths)):
-            for odd in (one for one in lengths if one % 2):
+            for odd in (length for length in lengths if length % 2):
                 raise ParameterError(
                     f"Parameter {name}={odd}: allowed are even numbers, such as {odd + 1}."
                 )
@@ -99,9 +99,9 @@ class RecallParameters(Parameters):
 
     def _check_sizes(self) -> None:
         """Raise `ParameterError` unless sizes of train are different pairs of numbers."""
-        for name, given, most in (("length", self.length, 2048), ("pairs", self.pairs, 512)):
+        for name, sizes, most in (("length", self.length, 2048), ("pairs", self.pairs, 512)):
             least = 8 if name == "length" else 2
-            for number in (one for one in given if not least <= one <= most):
+            for number in (size for size in sizes if not least <= size <= most):
                 raise ParameterError(f"Parameter {name}={number}: allowed are {least} to {most}.")
         if len(self.length) != len(self.pairs):
             raise ParameterError(

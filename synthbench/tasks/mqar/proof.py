@@ -51,13 +51,13 @@ def _are_right(tokens: Ids, label: Ids, pairs: int, keys: int) -> NDArray[np.boo
     places = np.full((len(tokens), keys + 1), -1, np.int16)  # of each key in the rest
     places[row, rest_key] = place
     once = (places[row, rest_key] == place) | (rest_key < 2)
-    asked = places[row, np.minimum(key, keys)].astype(np.int64)
+    stored = places[row, np.minimum(key, keys)].astype(np.int64)
     not_asked = np.int64(keys + 1)  # the id of `_` in labels, behind those of all values
     answer = np.full_like(tokens, not_asked)
-    answer[row, 2 * pairs + np.maximum(asked, 0)] = value - keys
+    answer[row, 2 * pairs + np.maximum(stored, 0)] = value - keys
     right: NDArray[np.bool_] = (
         ((key > 1) & (key <= keys) & (value > keys)).all(axis=1)
-        & ((asked >= 0) & (asked % 2 == 0)).all(axis=1)
+        & ((stored >= 0) & (stored % 2 == 0)).all(axis=1)
         & once.all(axis=1)
         & ((answer < not_asked).sum(axis=1) == pairs)  # no key has two pairs
         & (answer == label).all(axis=1)

@@ -21,17 +21,17 @@ def pairs_and_rest(
     """
     words = text.split()
     count = collections.Counter(word for word in words if word in keys)
-    asked = {key for key, times in count.items() if times > 1}
-    head, rest = words[: 2 * len(asked)], words[2 * len(asked) :]
+    repeated = {key for key, times in count.items() if times > 1}
+    head, rest = words[: 2 * len(repeated)], words[2 * len(repeated) :]
     pairs = dict(zip(head[::2], head[1::2], strict=True))
     wrong = (
-        not asked
+        not repeated
         or len(words) % 2
-        or pairs.keys() != asked
+        or pairs.keys() != repeated
         or not all(value in values for value in pairs.values())
         or not all(word in keys or word in values or word == BLANK for word in rest)
-        or sorted(word for word in rest[::2] if word in asked) != sorted(asked)
-        or any(word in asked for word in rest[1::2])
+        or sorted(word for word in rest[::2] if word in repeated) != sorted(repeated)
+        or any(word in repeated for word in rest[1::2])
     )
     if wrong:
         raise ValueError(
@@ -67,7 +67,7 @@ def recall_written(
     """
     words = text.split()
     memory: dict[str, tuple[int, str]] = {}
-    found: list[tuple[str, list[tuple[int, str, str]]]] = []
+    recalled: list[tuple[str, list[tuple[int, str, str]]]] = []
     for place, (first, second) in enumerate(zip(words[::2], words[1::2], strict=False)):
         answer = NOT_ASKED
         way: list[tuple[int, str, str]] = []
@@ -83,10 +83,10 @@ def recall_written(
             answer = ""
         if answer not in values and answer != NOT_ASKED:
             break
-        found += [(answer, way), (NOT_ASKED, [])]
-    if len(found) != len(words) or all(answer == NOT_ASKED for answer, _ in found):
+        recalled += [(answer, way), (NOT_ASKED, [])]
+    if len(recalled) != len(words) or all(answer == NOT_ASKED for answer, _ in recalled):
         raise ValueError(
             "expected slots of two places: a key with a value or another key, a key with a "
             f"{BLANK}, which asks for its value, or two of {BLANK}, got {text[:80]!r}"
         )
-    return found
+    return recalled

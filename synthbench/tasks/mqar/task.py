@@ -155,15 +155,17 @@ class AssociativeRecall(TextTask):
         tokens = np.ones((n, length), self.vocabulary.dtype)
         tokens[:, 2 * pairs :] = self._filler(draws, keys, length - 2 * pairs)
         tokens[:, 0 : 2 * pairs : 2], tokens[:, 1 : 2 * pairs : 2] = keys, values
-        asked = 2 * (pairs + slots)
-        np.put_along_axis(tokens, asked, keys.astype(tokens.dtype), axis=1)
-        return Block({"tokens": tokens, "asked": (1 + asked).astype(np.int16)})
+        places = 2 * (pairs + slots)
+        np.put_along_axis(tokens, places, keys.astype(tokens.dtype), axis=1)
+        return Block({"tokens": tokens, "asked": (1 + places).astype(np.int16)})
 
     def _propose_slots(self, draws: Draws, n: int, length: int, pairs: int) -> Block:
         """Rows with noise, rewritten keys or second hops."""
-        chosen = self.parameters
-        noise, rewrites = chosen.noise_pairs(pairs), chosen.rewritten(pairs)
-        head, asked, last = memory.draw_pairs(draws, n, self._half, pairs, noise, chosen.hops)
+        parameters = self.parameters
+        noise, rewrites = parameters.noise_pairs(pairs), parameters.rewritten(pairs)
+        head, asked_keys, last = memory.draw_pairs(
+            draws, n, self._half, pairs, noise, parameters.hops
+        )
         tokens = np.ones((n, length), np.int64)
         tokens[:, : head.shape[1]] = head
         first = head.shape[1] // 2
@@ -171,7 +173,7 @@ class AssociativeRecall(TextTask):
         values = np.empty((n, 0), np.int64)
         if rewrites:
             values = 1 + self._half + distinct(draws, n, rewrites, self._half)
-        memory.add_questions(tokens, slots, asked, last, values)
+        memory.add_questions(tokens, slots, asked_keys, last, values)
         return Block({"tokens": tokens.astype(self.vocabulary.dtype)})
 
     def _slots(self, draws: Draws, n: int, slots: int, pairs: int) -> NDArray[np.int64]:
@@ -215,16 +217,16 @@ class AssociativeRecall(TextTask):
 
     def render(self, block: Block) -> dict[str, Any]:
         if not self.parameters.is_plain:
-            found = memory.answers(block["tokens"], self._half, self.parameters.hops)
-            label = np.where(found > 0, found - self._half, self._half + 1)
+            recalled = memory.answers(block["tokens"], self._half, self.parameters.hops)
+            label = np.where(recalled > 0, recalled - self._half, self._half + 1)
             label[block["tokens"] == 0] = 0
-            return {"label": label, "pairs": np.count_nonzero(found, axis=1)}
-        tokens, asked = block["tokens"], self._asked(block)
+            return {"label": label, "pairs": np.count_nonzero(recalled, axis=1)}
+        tokens, asked_at = block["tokens"], self._asked(block)
         # The id of '_' is behind all values.
         label = np.where(tokens > 0, tokens.dtype.type(self._half + 1), tokens.dtype.type(0))
-        rows, pairs = np.nonzero(asked)
-        label[rows, asked[rows, pairs] - 1] = tokens[rows, 2 * pairs + 1] - self._half
-        return {"label": label, "pairs": np.count_nonzero(asked, axis=1)}
+        rows, pairs = np.nonzero(asked_at)
+        label[rows, asked_at[rows, pairs] - 1] = tokens[rows, 2 * pairs + 1] - self._half
+        return {"label": label, "pairs": np.count_nonzero(asked_at, axis=1)}
 
     def _asked(self, block: Block) -> NDArray[np.int16]:
         """The position from 1 where each pair is asked, `(rows, pairs)`; 0 where no pair is."""
@@ -232,9 +234,9 @@ class AssociativeRecall(TextTask):
             return block["asked"]
         tokens = block["tokens"]
         rows, first, again = self._repeated_keys(tokens)
-        asked = np.zeros((len(tokens), 1 + first.max(initial=0) // 2), np.int16)
-        asked[rows, first // 2] = again + 1
-        return asked
+        asked_at = np.zeros((len(tokens), 1 + first.max(initial=0) // 2), np.int16)
+        asked_at[rows, first // 2] = again + 1
+        return asked_at
 
     @property
     def instruction(self) -> str:
@@ -296,17 +298,17 @@ class AssociativeRecall(TextTask):
         """A hash of the row's set of pairs: it depends neither on their order nor on the rest."""
         if not self.parameters.is_plain:
             firsts, seconds = (
-                one.astype(np.uint64) for one in memory.stored_pairs(block["tokens"])
+                tokens.astype(np.uint64) for tokens in memory.stored_pairs(block["tokens"])
             )
             # The largest id of a key depends on the vocabulary, the code of a token does not.
             codes = self._codes.astype(np.uint64)
             pairs = codes[firsts] << np.uint64(32) | codes[seconds]
             stored = np.where(firsts > 0, mix(pairs), np.uint64(0))
             return mix(stored.sum(axis=1, dtype=np.uint64))
-        asked = self._asked(block)
-        heads = block["tokens"][:, : 2 * asked.shape[1]].astype(np.uint64)
+        asked_at = self._asked(block)
+        heads = block["tokens"][:, : 2 * asked_at.shape[1]].astype(np.uint64)
         keys, values = heads[:, 0::2], heads[:, 1::2] - np.uint64(self._half)
-        hashes = np.where(asked > 0, mix(keys << np.uint64(32) | values), np.uint64(0))
+        hashes = np.where(asked_at > 0, mix(keys << np.uint64(32) | values), np.uint64(0))
         return mix(hashes.sum(axis=1, dtype=np.uint64))
 
     def parse(self, columns: Mapping[str, pa.Array]) -> Block:
@@ -317,17 +319,17 @@ class AssociativeRecall(TextTask):
         rows, first, again = self._repeated_keys(tokens)
         head = 2 * np.bincount(rows, minlength=len(tokens))
         in_pairs = (first % 2 == 0) & (first < head[rows])
-        asked = (again % 2 == 0) & (again >= head[rows])
+        in_rest = (again % 2 == 0) & (again >= head[rows])
         has_value = tokens[rows, np.minimum(first + 1, tokens.shape[1] - 1)] > self._half
         even = np.count_nonzero(tokens, axis=1) % 2 == 0
-        if not ((head > 0).all() and even.all() and (in_pairs & asked & has_value).all()):
+        if not ((head > 0).all() and even.all() and (in_pairs & in_rest & has_value).all()):
             raise ValueError("mqar: not every row has pairs, and each of their keys once more")
         return Block({"tokens": tokens})
 
     def recompute_columns(self, row: Mapping[str, Any]) -> dict[str, Any]:
         columns = super().recompute_columns(row)
         if not self.parameters.is_plain:
-            asked = sum(answer != NOT_ASKED for answer, _ in self.read_slots(row["text"]))
-            return {**columns, "pairs": asked}
+            count = sum(answer != NOT_ASKED for answer, _ in self.read_slots(row["text"]))
+            return {**columns, "pairs": count}
         pairs, _ = self.read(row["text"])
         return {**columns, "pairs": len(pairs)}

@@ -21,11 +21,11 @@ _OTHERS = Sentence("The other {} places do not ask.")
 def write_steps(task: AssociativeRecall, question: str) -> Iterator[str]:
     """The pair of each key that follows the pairs once more."""
     if not task.parameters.is_plain:
-        found = task.read_slots(question)
-        for place, (_, way) in enumerate(found, start=1):
+        slots = task.read_slots(question)
+        for place, (_, way) in enumerate(slots, start=1):
             for at, key, behind in way:
                 yield _ASKED(place, key, at, behind)
-        yield _OTHERS(sum(not way for _, way in found))
+        yield _OTHERS(sum(not way for _, way in slots))
         return
     pairs, rest = task.read(question)
     places = {key: 1 + 2 * number for number, key in enumerate(pairs)}

@@ -129,5 +129,5 @@ class Parity(TextTask):
     def probe_targets(self, row: Mapping[str, Any]) -> dict[str, int]:
         """The parities of a and b, the answer to task 1, c and d, and the label."""
         a, b = row["a"], row["b"]
-        asked = {"a is odd": a % 2, "b is odd": b % 2, "outcome": int(asks_for_c(a, b))}
-        return asked | {name: row[name] for name in ("c", "d", "label")}
+        targets = {"a is odd": a % 2, "b is odd": b % 2, "outcome": int(asks_for_c(a, b))}
+        return targets | {name: row[name] for name in ("c", "d", "label")}

@@ -37,7 +37,7 @@ def replay_steps(task: Parity, question: str, steps: Sequence[str]) -> str:
     for number, said in ((a, kind), (b, other)):
         expect(step, (said, "odd" if number[-1] in "13579" else "even"))
     differ, step = kind != other, following(left)
-    (chosen,) = (_FIRST if differ else _SECOND).read(step)
-    expect(step, (chosen, c if differ else d))
+    (answer,) = (_FIRST if differ else _SECOND).read(step)
+    expect(step, (answer, c if differ else d))
     ended(left)
-    return chosen
+    return answer

@@ -49,11 +49,11 @@ class Group:
 def group(name: str) -> Group:
     """The group of this name, such as `Z60`, `S3`, `A4xZ5` or `S5-swaps`."""
     whole, _, part = name.partition("-")
-    made = functools.reduce(_direct_product, map(_factor, whole.split("x")))
+    product = functools.reduce(_direct_product, map(_factor, whole.split("x")))
     if not part:
-        return made
-    chosen = [i for i, element in enumerate(made.names) if _is_symbol(part, element)]
-    return dataclasses.replace(made, symbols=np.array(chosen))
+        return product
+    symbols = [i for i, element in enumerate(product.names) if _is_symbol(part, element)]
+    return dataclasses.replace(product, symbols=np.array(symbols))
 
 
 @functools.cache
@@ -80,15 +80,17 @@ def _factor(name: str) -> Group:
         size //= 2
     points = list(itertools.permutations(range(size)))
     if kind == "A":
-        points = [one for one in points if _inversions(one) % 2 == 0]
+        points = [permutation for permutation in points if _inversions(permutation) % 2 == 0]
     if kind == "D":
-        points = [one for one in points if _keeps_neighbours(one)]
+        points = [permutation for permutation in points if _keeps_neighbours(permutation)]
     permutations = np.array(points)
     # The digits of each permutation as a number: they ascend with the permutations.
     weights = size ** np.arange(size)[::-1]
     composed = permutations[:, permutations].swapaxes(0, 1)  # [x, y, i] is y(x(i))
     products = np.searchsorted(permutations @ weights, composed @ weights)
-    return Group(tuple("".join(str(1 + i) for i in one) for one in points), products)
+    return Group(
+        tuple("".join(str(1 + i) for i in permutation) for permutation in points), products
+    )
 
 
 def _keeps_neighbours(permutation: tuple[int, ...]) -> bool:

@@ -29,21 +29,21 @@ _FORM = (
 )
 
 
-def read_table(given: tuple[str, ...]) -> tuple[str, ...]:
+def read_table(lines: tuple[str, ...]) -> tuple[str, ...]:
     """The lines of a table of products, from themselves or from a file.
 
     Args:
-        given: the path of a JSON file, or lines of numbers separated by spaces.
+        lines: the path of a JSON file, or lines of numbers separated by spaces.
 
     Raises:
         MissingPathError: the file does not exist.
         ParameterError: the file or the lines are not the table of a group.
     """
-    if len(given) != 1:
-        name, text = "Parameter group", f"[{','.join(f'[{row}]' for row in given)}]"
+    if len(lines) != 1:
+        name, text = "Parameter group", f"[{','.join(f'[{row}]' for row in lines)}]"
         text = text.replace(" ", ",")
     else:
-        path = Path(given[0])
+        path = Path(lines[0])
         name = f"Parameter group={path}"
         if not path.is_file():
             raise MissingPathError(f"{name}: the file does not exist, expected {_FORM}.")

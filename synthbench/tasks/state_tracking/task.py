@@ -121,8 +121,8 @@ class StateTracking(OwnVariant):
         """The name of the group, or the lines of the table of products of the user's."""
         if self.variant != OWN:
             return self.variant
-        chosen: tuple[str, ...] = self.parameters.group
-        return chosen if "group" in self.parameters.changed() else QUATERNIONS
+        table: tuple[str, ...] = self.parameters.group
+        return table if "group" in self.parameters.changed() else QUATERNIONS
 
     @property
     def group(self) -> Group:
@@ -146,13 +146,13 @@ class StateTracking(OwnVariant):
 
     @property
     def splits(self) -> tuple[Split, ...]:
-        chosen = self.parameters
-        long = tuple(length for length in chosen.train_lengths if length > _SHORT)
+        parameters = self.parameters
+        long = tuple(length for length in parameters.train_lengths if length > _SHORT)
         return (
-            Split("train", 200_000, chosen.train_lengths, evaluation=False),
+            Split("train", 200_000, parameters.train_lengths, evaluation=False),
             *([Split("iid", 3_000, long)] if long else []),
-            Split("validation", 1_000, chosen.validation_lengths),
-            Split("test", 3_000, chosen.test_lengths),
+            Split("validation", 1_000, parameters.validation_lengths),
+            Split("test", 3_000, parameters.test_lengths),
         )
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:

@@ -89,9 +89,9 @@ def replay_steps(task: StateTracking, question: str, steps: Sequence[str]) -> st
 def _replayed(step: str, table: Sequence[str], factor: str, x: str, y: str, work: str) -> str:
     """The product of two elements of a factor, if the work that leads to it holds."""
     if factor[0] == "Z":
-        one, other, total, rest, modulus = _SUM.read(work)
+        addend, other, total, rest, modulus = _SUM.read(work)
         true = int(x) + int(y)
-        expect(step, (one, x), (other, y), (total, true), (modulus, factor[1:]))
+        expect(step, (addend, x), (other, y), (total, true), (modulus, factor[1:]))
         expect(step, (rest, true % int(modulus)))
         return rest
     if factor[0] == "H":

@@ -61,18 +61,18 @@ def all_places(shape: Shape) -> Ints:
         return [
             [
                 group * of_each + place
-                for group, lines in zip(outer, chosen, strict=True)
+                for group, lines in zip(outer, of_groups, strict=True)
                 for place in lines
             ]
             for outer in itertools.permutations(range(groups))
-            for chosen in itertools.product(inner, repeat=groups)
+            for of_groups in itertools.product(inner, repeat=groups)
         ]
 
     rows = np.array(orders(shape.wide, shape.high))
     columns = np.array(orders(shape.high, shape.wide))
     places = rows[:, None, :, None] * shape.size + columns[None, :, None, :]
-    found = [places] if shape.high != shape.wide else [places, places.swapaxes(2, 3)]
-    return np.concatenate([one.reshape(-1, shape.cells) for one in found])
+    tables = [places] if shape.high != shape.wide else [places, places.swapaxes(2, 3)]
+    return np.concatenate([table.reshape(-1, shape.cells) for table in tables])
 
 
 def hash_puzzles(shape: Shape, puzzles: Digits) -> Hashes:

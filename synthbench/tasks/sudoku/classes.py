@@ -44,14 +44,14 @@ def _renamed(grids: Digits) -> Digits:
 def _all_grids() -> Digits:
     """All full grids, `(288, 16)`."""
     rows = list(itertools.permutations(range(1, 5)))
-    found = [
+    grids = [
         [*a, *b, *c, *d]
         for a, b, c, d in itertools.product(rows, repeat=4)
         if not {*a[:2]} & {*b[:2]}
         and not {*c[:2]} & {*d[:2]}
         and all(len({*column}) == 4 for column in zip(a, b, c, d, strict=True))
     ]
-    return np.array(found, np.uint8)
+    return np.array(grids, np.uint8)
 
 
 def _clues(grid: Digits, grids: Digits, symmetries: Ints) -> Digits:
@@ -62,10 +62,10 @@ def _clues(grid: Digits, grids: Digits, symmetries: Ints) -> Digits:
     unique = np.ones(len(sets), np.bool_)
     for other in others[others > 0].tolist():  # some clue must differ from every other grid
         unique &= (sets & other) > 0
-    chosen = sets[unique]
-    bits = (chosen[:, None] & weights > 0).astype(np.uint8)
+    unique_sets = sets[unique]
+    bits = (unique_sets[:, None] & weights > 0).astype(np.uint8)
     least = np.min([bits[:, places] @ weights for places in symmetries], axis=0)
-    kept: Digits = bits[least == chosen]
+    kept: Digits = bits[least == unique_sets]
     return kept
 
 
@@ -96,10 +96,10 @@ def arranged_puzzles(
     order = order[(number >= clues[0]) & (number <= clues[1])]
     if of_each > 1:
         order = order[~are_held_out(hash_puzzles(SMALL, puzzles[order]))][:most]
-    chosen, numbers = order.repeat(of_each), numbers[order].ravel()
+    picks, numbers = order.repeat(of_each), numbers[order].ravel()
     digits = np.pad(np.array(names, np.uint8), ((0, 0), (1, 0)))[numbers % len(names)]
     of_place = places[numbers // len(names)]
-    puzzles, grids = (arrange(one[chosen], of_place, digits) for one in (puzzles, grids))
+    puzzles, grids = (arrange(cells[picks], of_place, digits) for cells in (puzzles, grids))
     _, kept = np.unique(puzzles, axis=0, return_index=True)
     kept.sort()
     return puzzles[kept], grids[kept]

@@ -53,12 +53,12 @@ def fill_in(draws: Draws, masks: Masks) -> Masks:
     bits = BITS.take(masks).astype(np.uint32)
     order = np.where(bits > 1, bits, 99) << 16 | draws.halves(masks.shape) >> 16
     cell = order.argmin(axis=0)
-    chosen = masks[cell, grids]
+    candidates = masks[cell, grids]
     number = draws.below(bits[cell, grids])
     for passed in range(int(number.max(initial=0))):
-        chosen = np.where(number > passed, chosen & (chosen - 1), chosen)
+        candidates = np.where(number > passed, candidates & (candidates - 1), candidates)
     filled = masks.copy()
-    filled[cell, grids] = chosen & (~chosen + np.uint16(1))
+    filled[cell, grids] = candidates & (~candidates + np.uint16(1))
     return filled
 
 
@@ -133,8 +133,8 @@ def count_nodes(shape: Shape, puzzles: Digits) -> tuple[Ints, Digits]:
 def _refuted(shape: Shape, masks: Masks, width: Ints) -> tuple[Masks, Ints]:
     """The candidates of cells with so many of them that singles refute, and how many are tried."""
     grids = masks.shape[1]
-    asked = BITS.take(masks) == width
-    cell, grid = np.nonzero(asked)
+    has_width = BITS.take(masks) == width
+    cell, grid = np.nonzero(has_width)
     wrong, tries = np.zeros_like(masks), np.zeros(grids, np.int64)
     for digit in range(shape.size):
         bit = np.uint16(1 << digit)

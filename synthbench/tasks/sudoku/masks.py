@@ -80,10 +80,10 @@ def _counted(members: Masks) -> Counted:
 def _merged(some: Masks, several: Masks) -> Counted:
     """The same for groups along the first axis."""
     any_of, many_of = some[0].copy(), several[0].copy()
-    for one, two in zip(some[1:], several[1:], strict=True):
-        many_of |= two
-        many_of |= any_of & one
-        any_of |= one
+    for once, twice in zip(some[1:], several[1:], strict=True):
+        many_of |= twice
+        many_of |= any_of & once
+        any_of |= once
     return any_of, many_of
 
 
@@ -96,7 +96,7 @@ def _units(shape: Shape, masks: Masks) -> tuple[tuple[Masks, Masks, tuple[int, .
     return (
         (*_merged(*across), (wide, high, 1, 1, -1)),
         (*_merged(*down), (1, 1, high, wide, -1)),
-        (*_merged(*(one.transpose(2, 1, 0, 3) for one in across)), (wide, 1, high, 1, -1)),
+        (*_merged(*(counted.transpose(2, 1, 0, 3) for counted in across)), (wide, 1, high, 1, -1)),
     )
 
 
@@ -106,8 +106,8 @@ def step(shape: Shape, masks: Masks) -> tuple[Masks, Bools]:
     Returns:
         The new masks, and the grids without a contradiction, `(grids,)`.
     """
-    count, one = masks.shape[1], np.uint16(1)
-    single = (masks & (masks - one)) == 0
+    count, low_bit = masks.shape[1], np.uint16(1)
+    single = (masks & (masks - low_bit)) == 0
     # Both are counted in one pass: the candidates of all cells, and those of single cells.
     both = np.empty((shape.cells, 2 * count), np.uint16)
     both[:, :count] = masks
@@ -127,7 +127,7 @@ def step(shape: Shape, masks: Masks) -> tuple[Masks, Bools]:
     new &= ~np.where(single, clashing.reshape(flat), settled.reshape(flat))
     # Digits without a place, cells that are the only place of two digits, or without candidates.
     right = there == shape.all_digits
-    right &= np.maximum.reduce(hidden & (hidden - one), axis=0) == 0
+    right &= np.maximum.reduce(hidden & (hidden - low_bit), axis=0) == 0
     right &= np.minimum.reduce(new, axis=0) > 0
     return new, right
 
@@ -138,16 +138,16 @@ def close(shape: Shape, masks: Masks) -> tuple[Masks, Bools]:
     Returns:
         The masks, and the grids without a contradiction. Masks of others mean nothing.
     """
-    found, right = masks.copy(), np.ones(masks.shape[1], np.bool_)
+    closed, right = masks.copy(), np.ones(masks.shape[1], np.bool_)
     grids = np.arange(masks.shape[1])
     while len(grids):
         new, alive = step(shape, masks)
         right[grids[~alive]] = False
         going = alive & (np.bitwise_or.reduce(new ^ masks, axis=0) > 0)
         stopped = alive & ~going
-        found[:, grids[stopped]] = new[:, stopped]
+        closed[:, grids[stopped]] = new[:, stopped]
         masks, grids = new[:, going], grids[going]
-    return found, right
+    return closed, right
 
 
 def is_full(masks: Masks) -> Bools:
@@ -182,9 +182,9 @@ def may_have_solution(shape: Shape, masks: Masks) -> Bools:
 def branch(masks: Masks, owner: Ints) -> tuple[Masks, Ints]:
     """Each grid twice: with the lowest candidate of an open cell, and without it."""
     cell, grids = fewest(masks), np.arange(masks.shape[1])
-    chosen = masks[cell, grids]
-    low = chosen & (~chosen + np.uint16(1))
+    candidates = masks[cell, grids]
+    low = candidates & (~candidates + np.uint16(1))
     both = np.concatenate([masks, masks], axis=1)
     both[cell, grids] = low
-    both[cell, grids + len(grids)] = chosen & ~low
+    both[cell, grids + len(grids)] = candidates & ~low
     return both, np.concatenate([owner, owner])

@@ -37,8 +37,8 @@ def prove_rows(task: Sudoku, block: Block, rows: Mapping[str, pa.Array]) -> NDAr
     nodes = numpy_array(rows["nodes"])
     for first in range(0, len(clues), _CHUNK):
         part = slice(first, first + _CHUNK)
-        found, spent = _searched(clues[part], BOXES[clues.shape[1]])
-        right[part] &= (found == labels[part]).all(axis=1) & (spent == nodes[part])
+        solved, spent = _searched(clues[part], BOXES[clues.shape[1]])
+        right[part] &= (solved == labels[part]).all(axis=1) & (spent == nodes[part])
     return right
 
 
@@ -47,19 +47,19 @@ def _searched(clues: Ints, box: tuple[int, int]) -> tuple[Ints, Ints]:
     n, size = len(clues), box[0] * box[1]
     grid = clues.reshape(n, size, size)
     left = ((grid[..., None] == 0) | (grid[..., None] == np.arange(1, size + 1))).astype(np.int8)
-    found, nodes = np.zeros_like(clues), np.zeros(n, np.int64)
+    solved, nodes = np.zeros_like(clues), np.zeros(n, np.int64)
     rows = np.arange(n)
     while len(rows):
         left, possible = _forced(left, box)
         open_cells = left.sum(axis=3)
         done = possible & (open_cells == 1).all(axis=(1, 2))
-        found[rows[done]] = 1 + left[done].argmax(axis=3).reshape(done.sum(), size * size)
+        solved[rows[done]] = 1 + left[done].argmax(axis=3).reshape(done.sum(), size * size)
         rows, left = rows[possible & ~done], left[possible & ~done]
         left, spent = _crossed_out(left, box)
         nodes[rows] += spent
         stuck = spent == 0
         rows, left = rows[~stuck], left[~stuck]
-    return found, nodes
+    return solved, nodes
 
 
 def _forced(left: Cubes, box: tuple[int, int]) -> tuple[Cubes, Bools]:
@@ -106,7 +106,7 @@ def _crossed_out(left: Cubes, box: tuple[int, int]) -> tuple[Cubes, Ints]:
         grid, row, column, digit = np.nonzero(tried)
         spent += np.bincount(grid, minlength=len(left))
         for first in range(0, len(grid), _CHUNK):
-            g, r, c, d = (one[first : first + _CHUNK] for one in (grid, row, column, digit))
+            g, r, c, d = (indices[first : first + _CHUNK] for indices in (grid, row, column, digit))
             guessed, each = left[g], np.arange(len(g))
             guessed[each, r, c] = 0
             guessed[each, r, c, d] = 1

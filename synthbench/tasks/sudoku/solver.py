@@ -65,11 +65,11 @@ def cover_of(digits: list[int]) -> Cover | None:
 def chosen(cover: Cover, option: Option, cells: int) -> Cover | None:
     """A cover after an option is chosen, None if it was crossed out."""
     met = [*constraints(option, cells)]
-    if any(option not in cover.get(one, ()) for one in met):
+    if any(option not in cover.get(constraint, ()) for constraint in met):
         return None
     return without(
         {name: options for name, options in cover.items() if name not in met},
-        {other for one in met for other in cover[one]},
+        {other for constraint in met for other in cover[constraint]},
         cells,
     )
 
@@ -110,22 +110,22 @@ def solutions(digits: list[int], most: int = 2) -> list[list[int]]:
     """
     cells, tries = len(digits), 0
     waiting = [(cover_of(digits), dict(enumerate(digits)))]
-    found: list[list[int]] = []
-    while waiting and len(found) < most:
+    grids: list[list[int]] = []
+    while waiting and len(grids) < most:
         cover, filled = waiting.pop()
         if cover is None:
             continue
         cover, more = forced(cover, cells)
         filled = filled | more
         if cover is not None and not cover:
-            found.append([filled[cell] for cell in range(cells)])
+            grids.append([filled[cell] for cell in range(cells)])
         elif cover:
             options = min(cover.values(), key=len)
             tries += len(options)
             waiting += [(chosen(cover, (c, d), cells), filled | {c: d}) for c, d in sorted(options)]
         if tries > MOST_TRIES:
             raise ValueError("the search for the solutions of this grid takes too long")
-    return found
+    return grids
 
 
 def solution(question: str, cells: int) -> list[int]:
@@ -134,11 +134,11 @@ def solution(question: str, cells: int) -> list[int]:
     Raises:
         ValueError: it is not a puzzle with exactly one solution.
     """
-    found = solutions(read(question, cells))
-    if len(found) != 1:
-        number = "0 solutions" if not found else "several solutions"
+    grids = solutions(read(question, cells))
+    if len(grids) != 1:
+        number = "0 solutions" if not grids else "several solutions"
         raise ValueError(f"the grid has {number}: {question[:161]!r}")
-    return found[0]
+    return grids[0]
 
 
 def count_nodes(digits: list[int]) -> int:
@@ -162,9 +162,11 @@ def count_nodes(digits: list[int]) -> int:
         open_cells = [options for (kind, *_), options in cover.items() if kind == "cell"]
         wrong: list[Option] = []
         for width in sorted({*map(len, open_cells)}):
-            tried = [one for options in open_cells if len(options) == width for one in options]
+            tried = [
+                option for options in open_cells if len(options) == width for option in options
+            ]
             nodes += len(tried)
-            wrong = [one for one in tried if _refuted(cover, one, cells)]
+            wrong = [option for option in tried if _refuted(cover, option, cells)]
             if wrong:
                 break
         if not wrong:

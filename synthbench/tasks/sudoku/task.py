@@ -121,12 +121,14 @@ class Sudoku(TextTask):
 
     @property
     def splits(self) -> tuple[Split, ...]:
-        chosen, last = self.parameters, len(self._least_nodes) - 1
+        parameters, last = self.parameters, len(self._least_nodes) - 1
         buckets = {"all": range(last + 1), "easy": range(1), "hard": range(last, last + 1)}
-        of_each, test = 1 + chosen.augmentations, {"9x9": 10_000, "6x6": 1_000, "4x4": 500}
+        of_each, test = 1 + parameters.augmentations, {"9x9": 10_000, "6x6": 1_000, "4x4": 500}
         return (
-            Split("train", _TRAIN * of_each, tuple(buckets[chosen.difficulty]), evaluation=False),
-            Split("test", test[self.variant], tuple(buckets[chosen.difficulty])),
+            Split(
+                "train", _TRAIN * of_each, tuple(buckets[parameters.difficulty]), evaluation=False
+            ),
+            Split("test", test[self.variant], tuple(buckets[parameters.difficulty])),
         )
 
     @property
@@ -196,20 +198,20 @@ class Sudoku(TextTask):
             places, digits = draw_arrangements(draws, len(rows) * of_each, shape)
             places[::of_each], digits[::of_each] = np.arange(shape.cells), range(shape.size + 1)
             puzzles, grids = (
-                arrange(one.repeat(of_each, axis=0), places, digits) for one in (puzzles, grids)
+                arrange(cells.repeat(of_each, axis=0), places, digits) for cells in (puzzles, grids)
             )
         return self._block(puzzles, grids, nodes.repeat(of_each)).take(slice(n))
 
     def _draw_solutions(self, draws: Draws, count: int, split: Split) -> Digits:
         """Full grids, of 9 x 9 cells only those that the split may have."""
-        found: list[Digits] = []
-        while sum(map(len, found)) < count:
+        kept: list[Digits] = []
+        while sum(map(len, kept)) < count:
             grids = draw_grids(draws, 2 * count, self._shape)
             if self.variant == "9x9":
                 held_out = are_held_out(hash_solutions(self._shape, grids))
                 grids = grids[held_out == split.evaluation]
-            found.append(grids)
-        return np.concatenate(found)[:count]
+            kept.append(grids)
+        return np.concatenate(kept)[:count]
 
     def _block(self, puzzles: Digits, grids: Digits, nodes: Ints) -> Block:
         return Block({"tokens": puzzles + np.uint8(_EMPTY), "solution": grids, "nodes": nodes})

@@ -168,7 +168,7 @@ class _Board:
     def _places(self, unit: str) -> list[Place]:
         """The cells of a unit."""
         kind, number = unit.split(" ")[:2]
-        return [one for one in self._left if (kind, int(number)) in self._units(one)]
+        return [place for place in self._left if (kind, int(number)) in self._units(place)]
 
     def ways(self, unit: str) -> int:
         """In how many ways a cell, or the digit of a unit, can be had."""

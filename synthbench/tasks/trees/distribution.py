@@ -79,9 +79,9 @@ class KeyDistribution(abc.ABC):
         Returns:
             The possible keys with their chances.
         """
-        made, chances = combinations(self, kind, arity, arguments)
+        operators, chances = combinations(self, kind, arity, arguments)
         outcomes: dict[int, float] = {}
-        for key, chance in zip(made.keys.tolist(), chances, strict=True):
+        for key, chance in zip(operators.keys.tolist(), chances, strict=True):
             outcomes[key] = outcomes.get(key, 0.0) + chance
         return outcomes
 
@@ -120,11 +120,11 @@ def combinations(
     distribution: KeyDistribution, kind: int, arity: int, arguments: dict[int, float]
 ) -> tuple[Operators, list[float]]:
     """All operators of one kind over `arity` arguments, with their chances."""
-    made = list(itertools.product(sorted(arguments), repeat=arity))
-    keys = np.zeros((distribution.grammar.max_args, len(made)), np.int16)
-    keys[:arity] = np.array(made, np.int16).T
-    kinds, arities = np.full(len(made), kind, np.uint8), np.full(len(made), arity, np.int8)
-    chances = [math.prod(map(arguments.__getitem__, one)) for one in made]
+    choices = list(itertools.product(sorted(arguments), repeat=arity))
+    keys = np.zeros((distribution.grammar.max_args, len(choices)), np.int16)
+    keys[:arity] = np.array(choices, np.int16).T
+    kinds, arities = np.full(len(choices), kind, np.uint8), np.full(len(choices), arity, np.int8)
+    chances = [math.prod(map(arguments.__getitem__, choice)) for choice in choices]
     return Operators(distribution.keys(kinds, arities, keys), kinds, arities, keys), chances
 
 

@@ -52,15 +52,15 @@ def check_effort(
     seconds = _seconds(task, plain, distribution, split, rows)
     if seconds <= _MOST_SECONDS:
         return
-    chosen = task.parameters
+    parameters = task.parameters
     depths = sorted({task.goal(bucket).depth for bucket in split.buckets})
     name = "train_depths" if split.name == "iid" else f"{split.name}_depths"
     text = (
         f"Split {split.name} of {task.name}: the first row of a stream may take more than "
         f"{_MOST_SECONDS:.0f} seconds with {name}={','.join(map(str, depths))}, "
-        f"max_length={chosen.max_length} and balance={chosen.balance}"
+        f"max_length={parameters.max_length} and balance={parameters.balance}"
     )
-    for depth in (one for one in _TRIED if one < depths[-1]):
+    for depth in (tried for tried in _TRIED if tried < depths[-1]):
         shallow = Split(split.name, rows, task.buckets_of((depth,)), split.evaluation)
         if _seconds(task, plain, distribution, shallow, rows) <= _MOST_SECONDS:
             text += f". Allowed is {name}={depth}"
@@ -107,10 +107,10 @@ def _trial(task: ExpressionTask, depths: tuple[int, ...], depth: int) -> tuple[f
     while True:
         split = Split("trial", trees, depths, evaluation=False)
         draws = Draws({"task": task.name, "trial": depth, "trees": trees})
-        found = task.propose(draws, trees, split, depth)
-        if len(found) or trees * depth**2 > _MOST_WORK:
+        block = task.propose(draws, trees, split, depth)
+        if len(block) or trees * depth**2 > _MOST_WORK:
             break
         trees *= 4
-    share = max(0.05, len(found)) / trees / (1 - HELD_OUT_SHARE)
-    tokens = found["length"].mean() if len(found) else task.parameters.max_length
+    share = max(0.05, len(block)) / trees / (1 - HELD_OUT_SHARE)
+    tokens = block["length"].mean() if len(block) else task.parameters.max_length
     return min(1.0, share), float(tokens)

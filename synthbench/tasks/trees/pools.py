@@ -78,10 +78,10 @@ def draw_from_pools(
             drawn = _by_key(pool.keys & DEPTH_MASK if any_value else pool.keys, depth)
             left = {}
             for key, nodes in missing.items():
-                found = drawn.get(key, nodes[:0])[: len(nodes)]
-                picks[nodes[: len(found)]] = before + found
-                if len(found) < len(nodes):
-                    left[key] = nodes[len(found) :]
+                matches = drawn.get(key, nodes[:0])[: len(nodes)]
+                picks[nodes[: len(matches)]] = before + matches
+                if len(matches) < len(nodes):
+                    left[key] = nodes[len(matches) :]
             pools.append(pool)
             before += size
             missing, first = left, False
@@ -138,12 +138,12 @@ def _pool_tables(distribution: KeyDistribution, height: int, depth: int) -> _Poo
     deep = {key: chance for key, chance in argument.items() if key & DEPTH_MASK == depth - 1}
     other = {key: chance for key, chance in argument.items() if key & DEPTH_MASK != depth - 1}
     grammar = distribution.grammar
-    found = _found(distribution, height, depth)
+    any_deep = _found(distribution, height, depth)
     return _PoolTables(
         arity=Choice(
-            np.array(grammar.arities, np.int8), [found[arity] for arity in grammar.arities]
+            np.array(grammar.arities, np.int8), [any_deep[arity] for arity in grammar.arities]
         ),
-        found=np.array(found),
+        found=np.array(any_deep),
         free=_keys(argument),
         deep=_keys(deep),
         other=_keys(other or deep),  # without another depth the leader comes first
@@ -157,10 +157,10 @@ def _found(distribution: KeyDistribution, height: int, depth: int) -> list[float
         for key, chance in distribution.argument(height - 1).items()
         if key & DEPTH_MASK == depth - 1
     )
-    found = [0.0]
+    chances = [0.0]
     for _ in range(distribution.grammar.max_args):
-        found.append(found[-1] + (1.0 - found[-1]) * deep)
-    return found
+        chances.append(chances[-1] + (1.0 - chances[-1]) * deep)
+    return chances
 
 
 def _keys(chances: dict[int, float]) -> Choice:
@@ -200,9 +200,9 @@ def _pool_chances(
     distribution: KeyDistribution, height: int, depth: int, any_value: bool
 ) -> NDArray[np.float64]:
     """The chance of every key of this depth in a pool, float64. With `any_value` of the depth."""
-    found = _found(distribution, height, depth)
+    any_deep = _found(distribution, height, depth)
     grammar = distribution.grammar
-    mean_total = total(found[arity] for arity in grammar.arities) / len(grammar.arities)
+    mean_total = total(any_deep[arity] for arity in grammar.arities) / len(grammar.arities)
     chances = operator_chances(distribution, height)
     by_key = np.zeros(max(chances) + 1)
     for key, chance in chances.items():

@@ -76,7 +76,7 @@ def grow(
             break
         owner, wanted = tree.take(operators), keys.take(operators)
         top = not levels
-        made, chosen = sample_given_keys(
+        pool, picks = sample_given_keys(
             draws,
             of_root if top else distribution,
             height,
@@ -84,20 +84,20 @@ def grow(
             any_value=top and value is None,
         )
         if top:
-            roots = made.keys.take(chosen)
-        symbol[operators] = made.kinds.take(chosen)
+            roots = pool.keys.take(picks)
+        symbol[operators] = pool.kinds.take(picks)
         # The tokens of each operator beyond those that its wanted key needs anyway.
-        own = 1 + made.arity + grammar.separators * (made.arity - 1)
-        below = (made.arguments & DEPTH_MASK).sum(axis=0, dtype=np.int16)
+        own = 1 + pool.arity + grammar.separators * (pool.arity - 1)
+        below = (pool.arguments & DEPTH_MASK).sum(axis=0, dtype=np.int16)
         tokens = own + grammar.per_level * below
-        more = tokens.take(chosen) - grammar.per_level * (wanted & DEPTH_MASK)
+        more = tokens.take(picks) - grammar.per_level * (wanted & DEPTH_MASK)
         length += np.bincount(owner, more, n).astype(np.int64)
         # A tree that is too long gets no arguments, so it ends here.
-        arity = made.arity.take(chosen) * (length.take(owner) <= grammar.max_length)
+        arity = pool.arity.take(picks) * (length.take(owner) <= grammar.max_length)
         levels.append(Level(operators, arity, symbol))
         depths[owner] = len(levels)
         parents = np.repeat(np.arange(len(arity)), arity)
-        keys = _arguments_of(chosen, made.arguments, levels[-1], parents)
+        keys = _arguments_of(picks, pool.arguments, levels[-1], parents)
         tree = owner.take(parents)
 
     kept = length <= grammar.max_length
@@ -105,7 +105,7 @@ def grow(
 
 
 def _arguments_of(
-    chosen: NDArray[np.int64],
+    picks: NDArray[np.int64],
     arguments: NDArray[np.int16],
     level: Level,
     parents: NDArray[np.int64],
@@ -113,14 +113,14 @@ def _arguments_of(
     """The keys of the next level's nodes, from those of all operators that were drawn.
 
     Args:
-        chosen: which of them each operator of the level is, int64 `(operators,)`.
+        picks: which of them each operator of the level is, int64 `(operators,)`.
         arguments: the keys of their arguments, int16 `(max_args, drawn)`.
         level: the operators of the level, with their numbers of arguments.
         parents: the operator of each node of the next level, int64 `(nodes,)`.
     """
     drawn = arguments.shape[1]
     # Node i is argument i - first of its parent.
-    start = (chosen - drawn * level.first).take(parents)
+    start = (picks - drawn * level.first).take(parents)
     start += np.arange(0, drawn * len(parents), drawn)
     keys: NDArray[np.int16] = arguments.ravel().take(start)
     return keys
@@ -151,11 +151,11 @@ def sample_given_keys(
     if not distribution.enumerated:
         return draw_from_pools(draws, distribution, height, wanted, any_value)
     every, tables = _enumerate(distribution, height, any_value)
-    chosen = np.zeros(len(wanted), np.int64)
+    picks = np.zeros(len(wanted), np.int64)
     for key, table in tables.items():
         nodes = np.flatnonzero(wanted == key)
-        chosen[nodes] = table.draw(draws, len(nodes))
-    return every, chosen
+        picks[nodes] = table.draw(draws, len(nodes))
+    return every, picks
 
 
 @functools.lru_cache(maxsize=1024)

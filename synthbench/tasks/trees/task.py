@@ -172,8 +172,8 @@ class ExpressionTask(TextTask):
         )
         is_root = (opened - closed == 1) & np.isin(tokens, self.operator_ids)
         root = tokens[np.arange(len(tokens)), is_root.argmax(axis=1)]
-        found = (self.operator_ids == root[:, None]).argmax(axis=1)
-        return np.where(is_root.any(axis=1), found, -1)
+        index = (self.operator_ids == root[:, None]).argmax(axis=1)
+        return np.where(is_root.any(axis=1), index, -1)
 
     @property
     def columns(self) -> dict[str, Column]:
@@ -187,12 +187,14 @@ class ExpressionTask(TextTask):
 
     @functools.cached_property  # with balance=label there are hundreds of buckets
     def splits(self) -> tuple[Split, ...]:
-        chosen = self.parameters
+        parameters = self.parameters
         return (
-            Split("train", self.train_rows, self.buckets_of(chosen.train_depths), evaluation=False),
-            Split("iid", 1_000, self.buckets_of(chosen.train_depths)),
-            Split("validation", 1_000, self.buckets_of(chosen.validation_depths)),
-            Split("test", 1_000, self.buckets_of(chosen.test_depths)),
+            Split(
+                "train", self.train_rows, self.buckets_of(parameters.train_depths), evaluation=False
+            ),
+            Split("iid", 1_000, self.buckets_of(parameters.train_depths)),
+            Split("validation", 1_000, self.buckets_of(parameters.validation_depths)),
+            Split("test", 1_000, self.buckets_of(parameters.test_depths)),
         )
 
     @property
