@@ -49,8 +49,8 @@ class Chosen:
     @property
     def names(self) -> list[str]:
         """The columns of the table that are read."""
-        chosen = (*self.question, *([self.answer] if self.answer else []))
-        return list(dict.fromkeys(name.partition(".")[0] for name in chosen))
+        paths = (*self.question, *([self.answer] if self.answer else []))
+        return list(dict.fromkeys(name.partition(".")[0] for name in paths))
 
     def question_of(self, row: Row) -> str:
         """The question as text."""
@@ -91,12 +91,12 @@ def choose_columns(
                 f"Columns {', '.join(names)}: expected one of {', '.join(QUESTIONS)} for the "
                 "question. Name it with --question COL."
             )
-        question = [first, *(one for one in PARTS if one in names and one != first)]
+        question = [first, *(name for name in PARTS if name in names and name != first)]
         if answer is None and reply and reward:  # a log: prompt and reply have a reward
             question, answer = [*question, reply], reward
     if answer is None:
-        known = (one for one in ANSWERS if one not in question)
-        answer = next((one for one in known if value_at(example, one) is not _ABSENT), None)
+        known = (name for name in ANSWERS if name not in question)
+        answer = next((name for name in known if value_at(example, name) is not _ABSENT), None)
     return Chosen(tuple(question), answer)
 
 
@@ -127,9 +127,10 @@ def text_of(value: Any) -> str:
         return ""
     plain_value = plain(value)
     if isinstance(plain_value, list) and all(
-        isinstance(one, dict) and isinstance(one.get("content"), str) for one in plain_value
+        isinstance(message, dict) and isinstance(message.get("content"), str)
+        for message in plain_value
     ):
-        return "\n".join(one["content"] for one in plain_value)
+        return "\n".join(message["content"] for message in plain_value)
     if isinstance(plain_value, str):
         return plain_value
     return json.dumps(plain_value, ensure_ascii=False, sort_keys=True)

@@ -52,7 +52,7 @@ def fit_marked(codes: Mapping[str, int], train: Columns) -> Predictor:
     # Equally frequent marks are in alphabetical order.
     usual = sorted(counts, key=lambda marks: (-counts[marks], marks))[:_MARKS]
     tried = [(marks, last) for marks in usual or [("", "")] for last in (False, True)]
-    best = max(tried, key=lambda one: int((between(texts, *one) == label).sum()))
+    best = max(tried, key=lambda candidate: int((between(texts, *candidate) == label).sum()))
     return lambda columns: between(columns["text"].to_pylist(), *best)
 
 

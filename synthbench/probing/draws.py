@@ -84,9 +84,9 @@ def draw_source(
         raise UsageError(
             f"{origin} has a single split: --evaluation {evaluation!r} must be a file of rows."
         )
-    asked: Sequence[str] = _EVALUATION if traits.has_splits else ()
+    candidates: Sequence[str] = _EVALUATION if traits.has_splits else ()
     if evaluation:
-        asked = () if held_out else (evaluation,)
+        candidates = () if held_out else (evaluation,)
     first = Draw(0, TRAIN, rows=rows or MOST_ROWS, timed=rows is None)
     again = dataclasses.replace(first, rows=min(first.rows, COMPARED_ROWS))
     here = {
@@ -95,14 +95,16 @@ def draw_source(
         "global state": dataclasses.replace(again, state=1),
     }
     there = {"process": again}
-    if asked:
-        there["evaluation"] = dataclasses.replace(first, split=asked[0], instead=tuple(asked[1:]))
+    if candidates:
+        there["evaluation"] = dataclasses.replace(
+            first, split=candidates[0], instead=tuple(candidates[1:])
+        )
     if traits.has_seeds:
         there["seed 1"] = dataclasses.replace(first, seed=1)
     jobs = [(here, "0"), (there, "0"), ({"hash seed": again}, "1")]
     if traits is _FUNCTION:
         jobs.append(({_CLOCK: again}, "0"))
-    made: dict[str, DrawnRows] = {}
+    drawn: dict[str, DrawnRows] = {}
     bar.total += len(jobs)
     with contextlib.ExitStack() as stack:
         started = [
@@ -118,21 +120,21 @@ def draw_source(
             stack.enter_context(process)
         for draws, process in started:
             try:
-                made |= zip(draws, _result(origin, process), strict=True)
+                drawn |= zip(draws, _result(origin, process), strict=True)
             except SynthbenchError:
                 if _CLOCK not in draws:
                     raise
             bar.update()
-    if _CLOCK in made and made[_CLOCK].error:
-        del made[_CLOCK]
-    for name in made:
-        if made[name].error and name != "evaluation":
-            kind = UsageError if made[name].error.startswith("gave ") else SynthbenchError
-            raise kind(f"{origin} {made[name].error}")
-    if not made["first"].rows:
+    if _CLOCK in drawn and drawn[_CLOCK].error:
+        del drawn[_CLOCK]
+    for name in drawn:
+        if drawn[name].error and name != "evaluation":
+            kind = UsageError if drawn[name].error.startswith("gave ") else SynthbenchError
+            raise kind(f"{origin} {drawn[name].error}")
+    if not drawn["first"].rows:
         raise SynthbenchError(f"{origin} gave no rows for seed 0 and split {TRAIN!r}.")
-    splits = {TRAIN: _rows(made["first"])}
-    evaluated = made.get("evaluation")
+    splits = {TRAIN: _rows(drawn["first"])}
+    evaluated = drawn.get("evaluation")
     if evaluation and evaluated and not evaluated.rows:
         reason = evaluated.error or "gave no rows"
         raise UsageError(f"{origin}, split {evaluation!r}: {reason}")
@@ -144,8 +146,8 @@ def draw_source(
         held = [evaluated.split]
         splits[evaluated.split] = _rows(evaluated)
     source = ProbeSource(origin, splits, [TRAIN], held, traits.question, None)
-    compared = {question: made[question] for question in CIRCUMSTANCES if question in made}
-    return DrawnSource(source, made["first"], compared, made.get("seed 1"), traits)
+    compared = {question: drawn[question] for question in CIRCUMSTANCES if question in drawn}
+    return DrawnSource(source, drawn["first"], compared, drawn.get("seed 1"), traits)
 
 
 def _result(origin: str, elsewhere: Elsewhere) -> list[DrawnRows]:
@@ -161,11 +163,11 @@ def _rows(drawn: DrawnRows) -> SourceRows:
     return SourceRows(names, lambda _: iter(drawn.rows))
 
 
-def same_rows(drawn: DrawnSource, chosen: Chosen) -> Iterator[Verdict]:
+def same_rows(drawn: DrawnSource, columns: Chosen) -> Iterator[Verdict]:
     """The same rows for the same seed, in all circumstances."""
     for question, words in CIRCUMSTANCES.items():
         if question in drawn.again:
-            yield _compared(question, words, drawn, drawn.again[question], chosen)
+            yield _compared(question, words, drawn, drawn.again[question], columns)
         else:
             yield Verdict(question, NOT_ASKED, "asked of functions that run with a later clock.")
     moved = drawn.again["repeatable"].moved
@@ -189,12 +191,12 @@ def same_rows(drawn: DrawnSource, chosen: Chosen) -> Iterator[Verdict]:
 
 
 def _compared(
-    question: str, words: str, drawn: DrawnSource, other: DrawnRows, chosen: Chosen
+    question: str, words: str, drawn: DrawnSource, other: DrawnRows, columns: Chosen
 ) -> Verdict:
     first = drawn.first
     count = min(len(first.rows), len(other.rows))
-    read = [_read(chosen, row) for row in first.rows[:count]]
-    again = [_read(chosen, row) for row in other.rows[:count]]
+    read = [_read(columns, row) for row in first.rows[:count]]
+    again = [_read(columns, row) for row in other.rows[:count]]
     differ = [number for number in range(count) if read[number] != again[number]]
     if not count:
         return Verdict(question, NOT_ASKED, "no row in time.")
@@ -226,19 +228,19 @@ def _compared(
     return Verdict(question, HOLDS, f"{text}.")
 
 
-def _read(chosen: Chosen, row: Mapping[str, Any]) -> tuple[str, str]:
-    return chosen.question_of(row), chosen.answer_of(row)
+def _read(columns: Chosen, row: Mapping[str, Any]) -> tuple[str, str]:
+    return columns.question_of(row), columns.answer_of(row)
 
 
-def seeds(drawn: DrawnSource, chosen: Chosen) -> Iterator[Verdict]:
+def seeds(drawn: DrawnSource, columns: Chosen) -> Iterator[Verdict]:
     """Rows of seed 0 that come again with seed 1."""
     if drawn.other_seed is None or not drawn.other_seed.rows:
         yield Verdict("seeds", NOT_ASKED, "it takes no seed.")
         return
-    zero, following = (_hashes(chosen, part.rows) for part in (drawn.first, drawn.other_seed))
+    zero, following = (_hashes(columns, part.rows) for part in (drawn.first, drawn.other_seed))
     lag = between(zero, following)
     text = f"{lag.repeated:,} of {len(zero):,} rows of seed 0 are rows of seed 1"
-    yield from _own_repeats(drawn, chosen, zero, following)
+    yield from _own_repeats(drawn, columns, zero, following)
     if not lag.repeated:
         yield Verdict("seeds", HOLDS, f"{text}.")
         return
@@ -251,13 +253,13 @@ def seeds(drawn: DrawnSource, chosen: Chosen) -> Iterator[Verdict]:
         FOUND,
         f"{text}; {lag.rows:,} of {lag.compared:,} are {where}.",
         f"{min(lag.chance, lag.compared):,.1f} rows",
-        _pairs(drawn, chosen, lag.pairs),
+        _pairs(drawn, columns, lag.pairs),
     )
 
 
 def _own_repeats(
     drawn: DrawnSource,
-    chosen: Chosen,
+    columns: Chosen,
     zero: NDArray[np.uint64],
     following: NDArray[np.uint64],
 ) -> Iterator[Verdict]:
@@ -280,19 +282,21 @@ def _own_repeats(
         "seed 1.",
         f"{other:,} rows, if drawn with replacement",
         tuple(
-            f"row {row:,}: {quoted(chosen.question_of(drawn.first.rows[row]))}"
+            f"row {row:,}: {quoted(columns.question_of(drawn.first.rows[row]))}"
             for row in np.flatnonzero(twins)[:2].tolist()
         ),
     )
 
 
-def _hashes(chosen: Chosen, rows: Sequence[Mapping[str, Any]]) -> Any:
-    return np.array([hashed(chosen.question_of(row)) for row in rows], np.uint64)
+def _hashes(columns: Chosen, rows: Sequence[Mapping[str, Any]]) -> Any:
+    return np.array([hashed(columns.question_of(row)) for row in rows], np.uint64)
 
 
-def _pairs(drawn: DrawnSource, chosen: Chosen, pairs: Sequence[tuple[int, int]]) -> tuple[str, ...]:
+def _pairs(
+    drawn: DrawnSource, columns: Chosen, pairs: Sequence[tuple[int, int]]
+) -> tuple[str, ...]:
     return tuple(
         f"seed 0 row {row:,}, seed 1 row {other:,}: "
-        f"{quoted(chosen.question_of(drawn.first.rows[row]))}"
+        f"{quoted(columns.question_of(drawn.first.rows[row]))}"
         for row, other in pairs
     )

@@ -95,11 +95,11 @@ def make_draws(job: Job) -> list[DrawnRows]:
     generator = load_generator(job.origin)
     drawn = []
     for draw in job.draws:
-        made = _draw(generator, draw)
+        result = _draw(generator, draw)
         for split in draw.instead:
-            if not made.rows:
-                made = _draw(generator, dataclasses.replace(draw, split=split))
-        drawn.append(made)
+            if not result.rows:
+                result = _draw(generator, dataclasses.replace(draw, split=split))
+        drawn.append(result)
     return drawn
 
 
@@ -109,15 +109,15 @@ def _draw(generator: Generator, draw: Draw) -> DrawnRows:
     rows: list[dict[str, Any]] = []
     ended, error, characters = False, "", 0
     try:
-        given = generator.rows(draw.seed, draw.split, draw.rows)
-        if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
-            raise UsageError(f"gave {short(given)}: expected rows as dicts, one after another.")
-        for row in given:
+        answer = generator.rows(draw.seed, draw.split, draw.rows)
+        if isinstance(answer, str | bytes | Mapping) or not isinstance(answer, Iterable):
+            raise UsageError(f"gave {short(answer)}: expected rows as dicts, one after another.")
+        for row in answer:
             if not isinstance(row, Mapping):
                 raise UsageError(f"gave the row {short(row)}: expected a dict.")
             # At once, because a generator may change a row that it has given.
             rows.append(plain({name: row[name] for name in row if name != RAW}))
-            characters += sum(len(one) for one in rows[-1].values() if isinstance(one, str))
+            characters += sum(len(text) for text in rows[-1].values() if isinstance(text, str))
             started = started or time.monotonic()  # the first row may wait for imports
             late = draw.timed and time.monotonic() - started > MOST_SECONDS
             if len(rows) >= draw.rows or characters > MOST_CHARACTERS or late:
@@ -130,7 +130,7 @@ def _draw(generator: Generator, draw: Draw) -> DrawnRows:
         error = one_line(told) + (f" in {where}" if where else "")
     after = global_states()
     return DrawnRows(
-        draw.split, rows, ended, [one for one in after if after[one] != before.get(one)], error
+        draw.split, rows, ended, [name for name in after if after[name] != before.get(name)], error
     )
 
 
@@ -186,10 +186,10 @@ def load_function(reference: str) -> Callable[..., Any]:
     except (Exception, SystemExit) as error:  # whatever the file raises
         raise SynthbenchError(f"{path} cannot be loaded: {_named(error)}") from error
     functions = [key for key, value in vars(module).items() if callable(value)]
-    if not callable(found := getattr(module, name, None)):
+    if not callable(member := getattr(module, name, None)):
         known = [key for key in functions if not key.startswith("_")]
         raise unknown_name(f"function of {path}", name, known)
-    function: Callable[..., Any] = found
+    function: Callable[..., Any] = member
     return function
 
 

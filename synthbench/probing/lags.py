@@ -65,16 +65,16 @@ def within(hashes: NDArray[np.uint64]) -> Lag:
     return _best(hashes, hashes, [*near, *_most_frequent(distances)], len(distances), pairs)
 
 
-def between(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> Lag:
-    """The distance at which most rows of `one` come again in `other`."""
+def between(hashes: NDArray[np.uint64], other: NDArray[np.uint64]) -> Lag:
+    """The distance at which most rows of `hashes` come again in `other`."""
     known, first, counts = np.unique(other, return_index=True, return_counts=True)
-    place = np.minimum(np.searchsorted(known, one), len(known) - 1)
-    there = known[place] == one
+    place = np.minimum(np.searchsorted(known, hashes), len(known) - 1)
+    there = known[place] == hashes
     distances = first[place[there]] - np.flatnonzero(there)
-    near = min(_NEAR, len(other), len(one))
+    near = min(_NEAR, len(other), len(hashes))
     pairs = float(counts[place[there]].sum()) / max(1, len(other))
-    found = [*range(-near + 1, near), *_most_frequent(distances)]
-    return _best(one, other, found, int(there.sum()), pairs)
+    candidates = [*range(-near + 1, near), *_most_frequent(distances)]
+    return _best(hashes, other, candidates, int(there.sum()), pairs)
 
 
 def _most_frequent(distances: NDArray[np.int64]) -> list[int]:
@@ -85,7 +85,7 @@ def _most_frequent(distances: NDArray[np.int64]) -> list[int]:
 
 
 def _best(
-    one: NDArray[np.uint64],
+    hashes: NDArray[np.uint64],
     other: NDArray[np.uint64],
     distances: list[int],
     repeated: int,
@@ -94,13 +94,13 @@ def _best(
     """The distance with the most equal rows, the smallest of several."""
     best = Lag(0, 0, 0, repeated, 0.0, [])
     for distance in sorted(distances, key=lambda value: (abs(value), value)):
-        here = one[max(0, -distance) : len(other) - distance]
+        here = hashes[max(0, -distance) : len(other) - distance]
         there = other[max(0, distance) :][: len(here)]
         here = here[: len(there)]
         equal = np.flatnonzero(here == there)
         if len(equal) > best.rows:
             start = max(0, -distance)
-            found = [(int(row) + start, int(row) + start + distance) for row in equal[:2]]
-            chance = max(pairs * len(here) / max(1, len(one)), 1e-3)
-            best = Lag(distance, len(equal), len(here), repeated, chance, found)
+            examples = [(int(row) + start, int(row) + start + distance) for row in equal[:2]]
+            chance = max(pairs * len(here) / max(1, len(hashes)), 1e-3)
+            best = Lag(distance, len(equal), len(here), repeated, chance, examples)
     return best

@@ -65,14 +65,14 @@ def _reasoning_gym(name: str) -> Generator:
         from reasoning_gym.utils import extract_answer
     if name not in DATASETS:
         raise unknown_name("task of reasoning-gym", name, sorted(DATASETS))
-    made = reasoning_gym.create_dataset(name, seed=0, size=1)
+    scorer = reasoning_gym.create_dataset(name, seed=0, size=1)
 
     def rows(seed: int, split: str, most: int) -> Iterator[Any]:
         dataset = reasoning_gym.create_dataset(name, seed=seed, size=most)
         return (dataset[number] for number in range(len(dataset)))
 
     def score(answer: str, row: Mapping[str, Any]) -> Any:
-        return made.score_answer(extract_answer(f"<answer>{answer}</answer>"), row)
+        return scorer.score_answer(extract_answer(f"<answer>{answer}</answer>"), row)
 
     return Generator(rows, score)
 
@@ -108,19 +108,19 @@ def _verifiers(name: str) -> Generator:
         from verifiers.v1.utils.loaders import taskset_class
 
     try:
-        found = taskset_class(name)
+        taskset_type = taskset_class(name)
     except (ModuleNotFoundError, AttributeError, TypeError) as error:
         raise UsageError(f"verifiers:{name}: {error}") from None
-    configuration = concrete_type(found, TasksetConfig) or TasksetConfig
+    configuration = concrete_type(taskset_type, TasksetConfig) or TasksetConfig
     usual = {"seed": 0, "split": "train"}
 
     def rows(seed: int, split: str, most: int) -> Iterator[Any]:
         known = configuration.model_fields
         options = {"seed": seed, "split": split}
-        if any(options[one] != usual[one] and one not in known for one in usual):
+        if any(options[option] != usual[option] and option not in known for option in usual):
             return  # such rows do not exist
-        given = {one: options[one] for one in options if one in known}
-        taskset = found(configuration(id=name, **given))
+        settings = {option: options[option] for option in options if option in known}
+        taskset = taskset_type(configuration(id=name, **settings))
         for task in taskset:
             values = task.data.model_dump(exclude_none=True)
             yield {**values, "prompt": task.data.prompt_text, RAW: task}

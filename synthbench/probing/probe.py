@@ -110,9 +110,9 @@ def probe(
     options |= {"scorer": scorer, "scorer_reads": scorer_reads if scorer else None, "rows": rows}
     verdicts: list[Verdict] = []
 
-    def add(group: str, asked: Iterator[Verdict]) -> None:
+    def add(group: str, group_verdicts: Iterator[Verdict]) -> None:
         again = _again(source, {**options, "only": group})
-        verdicts.extend(dataclasses.replace(one, again=again) for one in asked)
+        verdicts.extend(dataclasses.replace(verdict, again=again) for verdict in group_verdicts)
 
     with progress_bar(progress, "probe", "steps", len(OF_ROWS) + 1) as bar:
         if isinstance(source, str) and is_generator(source):
@@ -121,21 +121,21 @@ def probe(
         else:
             drawn, opened = None, open_source(source, evaluation)
         first = next(iter(opened.splits.values()))
-        chosen = choose_columns(
+        columns = choose_columns(
             first.names, first.first(), named or opened.question, answer or opened.answer
         )
         if drawn is not None:
             for group, of_draws in OF_DRAWS.items():
                 if only in (None, group):
-                    add(group, of_draws(drawn, chosen))
+                    add(group, of_draws(drawn, columns))
         bar.total += len(opened.splits)
         scans = {}
         for name, split in opened.splits.items():
-            scans[name] = scan(split.read(chosen.names), chosen, bar, name)
+            scans[name] = scan(split.read(columns.names), columns, bar, name)
             bar.update()
         if not any(split.answered for split in scans.values()):
-            chosen = dataclasses.replace(chosen, answer=None)
-        scanned = ScannedSource(opened, chosen, scans)
+            columns = dataclasses.replace(columns, answer=None)
+        scanned = ScannedSource(opened, columns, scans)
         job = _scorer_job(source if drawn else None, drawn, scanned, scorer, scorer_reads)
         for group, of_rows in OF_ROWS.items():
             if only in (None, group):
@@ -147,7 +147,7 @@ def probe(
             shown = [] if job.origin else [*islice(first.read(first.names), MOST_SCORED)]
             add("scorer", scorer_verdicts(dataclasses.replace(job, rows=shown)))
     sizes = ", ".join(f"{counted(len(split), 'row')} of {name}" for name, split in scans.items())
-    return Probe(opened.name, f"{chosen}; {sizes}", verdicts)
+    return Probe(opened.name, f"{columns}; {sizes}", verdicts)
 
 
 def _scorer_job(
@@ -188,8 +188,8 @@ def _first_rows(
 def _again(source: Any, options: Mapping[str, Any]) -> str:
     """The command that asks one question again, in Python for rows in memory."""
     if not isinstance(source, str | os.PathLike):
-        given = "".join(f", {name}={value!r}" for name, value in options.items() if value)
-        return f"synthbench.probe(source{given})"
+        arguments = "".join(f", {name}={value!r}" for name, value in options.items() if value)
+        return f"synthbench.probe(source{arguments})"
     words = ["synthbench", "probe", os.fspath(source)]
     for name, value in options.items():
         for word in [str(value)] if isinstance(value, str | int) else value or ():

@@ -86,18 +86,18 @@ def wrong_answers(question: str, answer: str, answers: list[str]) -> dict[str, s
         answer: its right answer.
         answers: the right answers of several rows.
     """
-    others = [one for one in answers if answer_key(one) != answer_key(answer)]
-    found = {"empty": "", "near miss": near_miss(answer)}
+    others = [other for other in answers if answer_key(other) != answer_key(answer)]
+    wrong = {"empty": "", "near miss": near_miss(answer)}
     if answer_key(question) != answer_key(answer):
-        found["question"] = question
+        wrong["question"] = question
     if others:
-        found["another row's"] = others[0]
+        wrong["another row's"] = others[0]
         # The right answer in the middle, because a scorer may read the first or the last answer.
-        different = [*{answer_key(one): one for one in others}.values()][:_AT_ONCE]
+        different = [*{answer_key(other): other for other in others}.values()][:_AT_ONCE]
         half = (len(different) + 1) // 2
         after = different[half:] or different[:1]
-        found["all at once"] = ", ".join([*different[:half], answer, *after])
-    return {name: found[name] for name in WRONG_ANSWERS if name in found}
+        wrong["all at once"] = ", ".join([*different[:half], answer, *after])
+    return {name: wrong[name] for name in WRONG_ANSWERS if name in wrong}
 
 
 def near_miss(answer: str) -> str:

@@ -63,12 +63,12 @@ class Probe:
     @property
     def wrong(self) -> list[Verdict]:
         """Faults whatever the task."""
-        return [one for one in self.verdicts if one.result == WRONG]
+        return [verdict for verdict in self.verdicts if verdict.result == WRONG]
 
     @property
     def found(self) -> list[Verdict]:
         """Faults and other verdicts that are worth a look."""
-        return [one for one in self.verdicts if one.result in (WRONG, FOUND)]
+        return [verdict for verdict in self.verdicts if verdict.result in (WRONG, FOUND)]
 
     def raise_if_wrong(self) -> None:
         """Raise an error if something is wrong whatever the task.

@@ -91,7 +91,7 @@ def repeats(scanned: ScannedSource) -> Iterator[Verdict]:
         lag = within(scan.exact)
         text = f"{repeated:,} of {counted(len(scan), 'row')} repeat an earlier question"
         if lag.is_surprising:
-            pairs = [place for one in lag.pairs for place in ((split, one[0]), (split, one[1]))]
+            pairs = [place for pair in lag.pairs for place in ((split, pair[0]), (split, pair[1]))]
             yield Verdict(
                 name,
                 FOUND,
@@ -150,7 +150,7 @@ def _repeated(hashes: NDArray[np.uint64]) -> list[int]:
 
 def _paired(rows: Sequence[str]) -> tuple[str, ...]:
     """Rows two by two, as one example each."""
-    return tuple(f"{one} | {other}" for one, other in zip(rows[::2], rows[1::2], strict=True))
+    return tuple(f"{row} | {other}" for row, other in zip(rows[::2], rows[1::2], strict=True))
 
 
 def leaks(scanned: ScannedSource) -> Iterator[Verdict]:
@@ -160,11 +160,11 @@ def leaks(scanned: ScannedSource) -> Iterator[Verdict]:
         lacking = "a split to train on" if evaluation else "evaluation rows"
         yield Verdict("leaks", NOT_ASKED, f"no {lacking}; --evaluation FILE|SPLIT names them.")
         return
-    there, asked = scanned.together(train), scanned.together(evaluation)
-    exact = are_in(asked, distinct(there))
-    text = f"{int(exact.sum()):,} of {len(asked):,} evaluation rows have a question of train."
+    there, questions = scanned.together(train), scanned.together(evaluation)
+    exact = are_in(questions, distinct(there))
+    text = f"{int(exact.sum()):,} of {len(questions):,} evaluation rows have a question of train."
     chance = share(len(there) - int(_alone(there).sum()), len(there))
-    examples = _twins(scanned, there, asked, np.flatnonzero(exact))
+    examples = _twins(scanned, there, questions, np.flatnonzero(exact))
     chances = f"{chance} if drawn like train" if exact.any() else ""
     yield Verdict("leaks", WRONG if exact.any() else HOLDS, text, chances, examples)
     before = exact
@@ -202,18 +202,18 @@ def _near_leaks(
 ) -> Verdict:
     """Evaluation rows that are in train in another form, which leaves the answer the same."""
     train, evaluation = scanned.source.train, scanned.source.evaluation
-    there, asked = scanned.together(train, form), scanned.together(evaluation, form)
-    near = are_in(asked, distinct(there)) & ~before
+    there, questions = scanned.together(train, form), scanned.together(evaluation, form)
+    near = are_in(questions, distinct(there)) & ~before
     count, name = int(near.sum()), f"leaks ({form})"
-    text = f"{count:,} of {len(asked):,} evaluation rows have a question of train {words}"
+    text = f"{count:,} of {len(questions):,} evaluation rows have a question of train {words}"
     if not count:
         return Verdict(name, HOLDS, f"{text}.")
     answers = scanned.answers(train)
     pairs = distinct(joined(there, answers))
     # A form that several answers share in train has lost what decides the answer.
     several = distinct(there)[_answers_per_form(there, answers) > 1]
-    same = near & are_in(joined(asked, scanned.answers(evaluation)), pairs)
-    same &= ~are_in(asked, several)
+    same = near & are_in(joined(questions, scanned.answers(evaluation)), pairs)
+    same &= ~are_in(questions, several)
     agreed = int(same.sum())
     if scanned.chosen.answer and agreed < _SAME_ANSWER * count:
         return Verdict(
@@ -221,15 +221,15 @@ def _near_leaks(
             STATED,
             f"{text}; {count - agreed:,} of these have another answer, so the difference has a "
             "meaning.",
-            examples=_twins(scanned, there, asked, np.flatnonzero(near)),
+            examples=_twins(scanned, there, questions, np.flatnonzero(near)),
         )
-    examples = _twins(scanned, there, asked, np.flatnonzero(near))
+    examples = _twins(scanned, there, questions, np.flatnonzero(near))
     if form != "order":
         return Verdict(name, FOUND, f"{text}.", "0 rows", examples)
     # In a small space of questions, many rows of train have such a twin in train, too.
     _, first = np.unique(scanned.together(train), return_index=True)
     usual = int((~_alone(there[first])).sum())
-    low, high = wilson(count, len(asked))[0], wilson(usual, len(first))[1]
+    low, high = wilson(count, len(questions))[0], wilson(usual, len(first))[1]
     result = FOUND if low > high else STATED
     return Verdict(
         name, result, f"{text}.", f"{share(usual, len(first))}, as in train itself", examples
@@ -239,9 +239,9 @@ def _near_leaks(
 def _answers_per_form(forms: NDArray[np.uint64], answers: NDArray[np.uint64]) -> NDArray[np.int64]:
     """The number of different answers of each form, in ascending order of the forms."""
     order = np.lexsort((answers, forms))
-    ordered, given = forms[order], answers[order]
+    ordered, ordered_answers = forms[order], answers[order]
     new = np.ones(len(ordered), np.bool_)
-    new[1:] = (ordered[1:] != ordered[:-1]) | (given[1:] != given[:-1])
+    new[1:] = (ordered[1:] != ordered[:-1]) | (ordered_answers[1:] != ordered_answers[:-1])
     _, counts = np.unique(ordered[new], return_counts=True)
     return counts
 
@@ -267,12 +267,12 @@ def contradicting(scanned: ScannedSource) -> list[tuple[int, int]]:
     splits = [*scanned.scans]
     questions, answers = scanned.together(splits), scanned.answers(splits)
     order = np.lexsort((answers, questions))
-    ordered, given = questions[order], answers[order]
-    differ = (ordered[1:] == ordered[:-1]) & (given[1:] != given[:-1])
+    ordered, ordered_answers = questions[order], answers[order]
+    differ = (ordered[1:] == ordered[:-1]) & (ordered_answers[1:] != ordered_answers[:-1])
     _, once = np.unique(ordered[1:][differ], return_index=True)
     first = np.flatnonzero(differ)[np.sort(once)]
     pairs = np.sort(np.stack([order[first], order[first + 1]], axis=1), axis=1)
-    return [(one, other) for one, other in pairs.tolist()]
+    return [(row, other) for row, other in pairs.tolist()]
 
 
 def balance(scanned: ScannedSource) -> Iterator[Verdict]:
@@ -291,7 +291,9 @@ def balance(scanned: ScannedSource) -> Iterator[Verdict]:
         )
         again = len(distinct(scan.exact)) > 1
         same = different == 1 and again
-        examples = [f"{quoted(given)}: {count:,} rows" for given, count in [(most, rows), *others]]
+        examples = [
+            f"{quoted(answer)}: {count:,} rows" for answer, count in [(most, rows), *others]
+        ]
         yield Verdict(
             name,
             FOUND if same else STATED,

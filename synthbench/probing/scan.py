@@ -63,21 +63,21 @@ class Scan:
         return self.forms["exact"]
 
 
-def scan(rows: Iterable[Row], chosen: Chosen, bar: Bar, split: str) -> Scan:
+def scan(rows: Iterable[Row], columns: Chosen, bar: Bar, split: str) -> Scan:
     """Read the rows of a split once, and keep a few hashes of each."""
     hashes = {form: array("Q") for form in FORMS}
     answers = array("Q")
     sample, answered = _Sample(), 0
     for row in rows:
-        answered += chosen.answer_value(row) is not None
-        question, answer = chosen.question_of(row), chosen.answer_of(row)
+        answered += columns.answer_value(row) is not None
+        question, answer = columns.question_of(row), columns.answer_of(row)
         for form, of in FORMS.items():
             hashes[form].append(hashed(of(question)))
         answers.append(hashed(answer_key(answer)))
         sample.add(question, answer)
         if len(answers) % _SHOWN == 0:
             bar.update(0, now=f"{split}, {len(answers):,} rows")
-    arrays = {form: np.frombuffer(found, np.uint64) for form, found in hashes.items()}
+    arrays = {form: np.frombuffer(values, np.uint64) for form, values in hashes.items()}
     return Scan(arrays, np.frombuffer(answers, np.uint64), sample.rows(), answered)
 
 
@@ -87,9 +87,9 @@ def hashed(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little")
 
 
-def joined(one: NDArray[np.uint64], other: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def joined(hashes: NDArray[np.uint64], other: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """A hash of each pair of hashes, uint64 `(rows,)`."""
-    return mix(mix(one) ^ other)
+    return mix(mix(hashes) ^ other)
 
 
 class _Sample:
@@ -123,12 +123,12 @@ class _Sample:
 def pick(rows: Iterable[Row], numbers: Iterable[int]) -> dict[int, Row]:
     """The rows with these numbers, each by its number. It reads as far as the last of them."""
     wanted = set(numbers)
-    found: dict[int, Row] = {}
+    picks: dict[int, Row] = {}
     if wanted:
         for number, row in _until(rows, max(wanted)):
             if number in wanted:
-                found[number] = row
-    return found
+                picks[number] = row
+    return picks
 
 
 def _until(rows: Iterable[Row], last: int) -> Iterator[tuple[int, Row]]:

@@ -52,8 +52,8 @@ class Scored:
     error: str = ""
 
     def __str__(self) -> str:
-        given = self.error or f"{self.reward:g}"
-        return f"{quoted(self.text)!r} for {quoted(self.question)} -> {given}"
+        outcome = self.error or f"{self.reward:g}"
+        return f"{quoted(self.text)!r} for {quoted(self.question)} -> {outcome}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -150,13 +150,13 @@ def score_rows(job: ScorerJob) -> dict[str, list[Scored]] | None:
     score, rows = _scorer_and_rows(job, MOST_SCORED)
     if score is None:
         return None
-    chosen = job.chosen
-    rows = [row for row in rows if chosen.answer_of(row).strip()]
+    columns = job.chosen
+    rows = [row for row in rows if columns.answer_of(row).strip()]
     rows = rows[:: max(1, len(rows) // _ROWS)][:_ROWS]
-    answers = _written(score, rows, chosen)
+    answers = _written(score, rows, columns)
     scored: dict[str, list[Scored]] = {}
     for number, (row, answer) in enumerate(zip(rows, answers, strict=True)):
-        question = chosen.question_of(row)
+        question = columns.question_of(row)
         following = answers[number + 1 :] + answers[:number]
         texts = {
             form.name: form.write(answer)
@@ -169,16 +169,16 @@ def score_rows(job: ScorerJob) -> dict[str, list[Scored]] | None:
     return scored
 
 
-def _written(score: Score, rows: Sequence[Row], chosen: Chosen) -> list[str]:
+def _written(score: Score, rows: Sequence[Row], columns: Chosen) -> list[str]:
     """The right answers as JSON, or as Python writes them if the scorer pays that (True, true)."""
-    json_texts = [chosen.answer_of(row) for row in rows]
-    texts = [str(chosen.answer_value(row)) for row in rows]
+    json_texts = [columns.answer_of(row) for row in rows]
+    texts = [str(columns.answer_value(row)) for row in rows]
     if texts == json_texts:
         return texts
 
     def paid(answers: Sequence[str]) -> float:
-        given = (_scored(score, "", text, row) for text, row in zip(answers, rows, strict=True))
-        return sum(one.reward or 0.0 for one in given)
+        results = (_scored(score, "", text, row) for text, row in zip(answers, rows, strict=True))
+        return sum(result.reward or 0.0 for result in results)
 
     return max((json_texts, texts), key=paid)
 
@@ -196,27 +196,27 @@ def _scorer_and_rows(job: ScorerJob, most: int) -> tuple[Score | None, Sequence[
 
 def _scored(score: Score, question: str, text: str, row: Row) -> Scored:
     try:
-        given = score(text, row)
+        returned = score(text, row)
     except (Exception, SystemExit) as error:  # whatever the scorer raises
         return Scored(question, text, None, one_line(f"raised {type(error).__name__}: {error}"))
-    reward = _number(given)
-    return Scored(question, text, reward, "" if reward is not None else f"gave {short(given)}")
+    reward = _number(returned)
+    return Scored(question, text, reward, "" if reward is not None else f"gave {short(returned)}")
 
 
-def _number(given: Any) -> float | None:
+def _number(reward: Any) -> float | None:
     """A reward as a number, also of a dict with `score` and of a list with a single reward."""
-    if isinstance(given, Mapping):
-        given = given.get("score", given.get("reward"))
-    if isinstance(given, list | tuple) and given:
-        given = given[0]
+    if isinstance(reward, Mapping):
+        reward = reward.get("score", reward.get("reward"))
+    if isinstance(reward, list | tuple) and reward:
+        reward = reward[0]
     try:
-        number = float(given)
+        number = float(reward)
     except (TypeError, ValueError):
         return None
     return number if number == number else None  # not NaN
 
 
-def adapted(function: Callable[..., Any], chosen: Chosen) -> Score:
+def adapted(function: Callable[..., Any], columns: Chosen) -> Score:
     """A scorer that takes a reply and the row, whatever arguments the function has."""
     try:
         parameters = inspect.signature(function).parameters
@@ -225,7 +225,7 @@ def adapted(function: Callable[..., Any], chosen: Chosen) -> Score:
     names = [*parameters]
 
     def right(row: Row) -> Any:
-        return chosen.answer_value(row)
+        return columns.answer_value(row)
 
     if "solution_str" in names:  # of verl
         return lambda text, row: function(
@@ -255,21 +255,25 @@ def _columns_of(
     parameters: Mapping[str, inspect.Parameter], row: Row, right: Any
 ) -> dict[str, list[Any]]:
     """The columns that a reward of TRL takes, each as a list of one value."""
-    takes_all = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values())
+    takes_all = any(
+        parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values()
+    )
     columns = {**row} if takes_all else {name: row[name] for name in parameters if name in row}
     lacking = [name for name in parameters if name in _RIGHT and name not in columns]
-    given = {**columns, **dict.fromkeys(lacking, right)}
-    given.pop("completions", None)
-    return {name: [value] for name, value in given.items()}
+    values = {**columns, **dict.fromkeys(lacking, right)}
+    values.pop("completions", None)
+    return {name: [value] for name, value in values.items()}
 
 
 def _judged(scored: Mapping[str, Sequence[Scored]], reads_replies: bool) -> Iterator[Verdict]:
     bare = scored[BARE]
-    full = max((one.reward for one in bare if one.reward is not None), default=0.0)
+    full = max((answer.reward for answer in bare if answer.reward is not None), default=0.0)
     full = full if full > 0 else 1.0
-    nothing = {one.question: one.reward or 0.0 for one in scored.get("empty", ())}
-    unpaid = [one for one in bare if not _is_paid(one, full)]
-    lost = [one for one in unpaid if (one.reward or 0.0) <= nothing.get(one.question, 0.0)]
+    nothing = {answer.question: answer.reward or 0.0 for answer in scored.get("empty", ())}
+    unpaid = [answer for answer in bare if not _is_paid(answer, full)]
+    lost = [
+        answer for answer in unpaid if (answer.reward or 0.0) <= nothing.get(answer.question, 0.0)
+    ]
     text = f"{len(bare) - len(unpaid):,} of {len(bare):,} bare right answers are paid {full:g}"
     if unpaid and not lost:
         text += f", {len(unpaid):,} in part"
@@ -288,7 +292,7 @@ def _judged(scored: Mapping[str, Sequence[Scored]], reads_replies: bool) -> Iter
     for form in FORMS[1:]:
         if form.name in scored:
             results, paid = scored[form.name], _paid(scored[form.name], full)
-            missing = [one for one in results if not _is_paid(one, full)]
+            missing = [answer for answer in results if not _is_paid(answer, full)]
             result = HOLDS if not missing else FOUND if form.name == BLANKS else STATED
             seen = f"{paid:,} of {len(results):,} right answers in this form are paid."
             yield Verdict(f"scorer: {form.name}", result, seen, "", _shown(missing))
@@ -298,12 +302,12 @@ def _judged(scored: Mapping[str, Sequence[Scored]], reads_replies: bool) -> Iter
 
 
 def _judged_wrong(name: str, results: Sequence[Scored], full: float) -> Verdict:
-    paid = [one for one in results if _is_paid(one, full)]
-    failed = [one for one in results if one.error]
-    part = [one for one in results if one not in paid and (one.reward or 0.0) > 0]
+    paid = [answer for answer in results if _is_paid(answer, full)]
+    failed = [answer for answer in results if answer.error]
+    part = [answer for answer in results if answer not in paid and (answer.reward or 0.0) > 0]
     text = f"{len(paid):,} of {len(results):,} are paid in full"
     if part:
-        most = max(one.reward or 0.0 for one in part)
+        most = max(answer.reward or 0.0 for answer in part)
         text += f", {len(part):,} in part (up to {most:g})"
     if failed:
         text += f", {len(failed):,} make it fail"
@@ -318,8 +322,8 @@ def _is_paid(scored: Scored, full: float) -> bool:
 
 
 def _paid(results: Sequence[Scored], full: float) -> int:
-    return sum(_is_paid(one, full) for one in results)
+    return sum(_is_paid(answer, full) for answer in results)
 
 
 def _shown(results: Sequence[Scored]) -> tuple[str, ...]:
-    return tuple(str(one) for one in results[:2])
+    return tuple(str(answer) for answer in results[:2])

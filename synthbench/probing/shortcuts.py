@@ -56,7 +56,7 @@ def shortcuts(scanned: ScannedSource) -> Iterator[Verdict]:
     names = {answer: code for code, answer in enumerate(sorted(set(answers)))}
     labels = np.array([names[answer] for answer in answers])
     columns = {"text": pa.array(questions, pa.large_string()), "label": pa.array(labels)}
-    fit, asked = _taken(columns, ~held), _taken(columns, held)
+    fit, test = _taken(columns, ~held), _taken(columns, held)
     right = labels[held]
     majority = np.bincount(labels[~held]).argmax()
     chance = float((right == majority).mean())
@@ -69,14 +69,14 @@ def shortcuts(scanned: ScannedSource) -> Iterator[Verdict]:
     )
     near: dict[str, bool] = {}
     scores: dict[str, Estimate] = {}
-    found, left_out = _rules(len(names), questions, answers)
+    rules, left_out = _rules(len(names), questions, answers)
     examples: dict[str, tuple[str, ...]] = {}
-    for rule in found:
+    for rule in rules:
         few = fit if not rule.learned else {n: c[:_LEARNED_ROWS] for n, c in fit.items()}
-        given = np.asarray(rule.fit(few)(asked))
-        scores[rule.name] = estimate((given == right).astype(np.float64))
+        predictions = np.asarray(rule.fit(few)(test))
+        scores[rule.name] = estimate((predictions == right).astype(np.float64))
         near[rule.name] = chance < 1 and is_near(scores[rule.name], chance, 1.0)
-        hits = np.flatnonzero(given == right)[:2]
+        hits = np.flatnonzero(predictions == right)[:2]
         at = np.flatnonzero(held)[hits]
         examples[rule.name] = tuple(
             f"{quoted(questions[row])} -> {quoted(answers[row])}" for row in at
@@ -180,11 +180,11 @@ def _fit_strongest(tokens: Callable[[Columns], pa.ListArray], train: Columns) ->
 
     def predict(columns: Columns) -> NDArray[np.int64]:
         rows = bags.sparse(columns)
-        found = np.full(rows.shape[0], usual.argmax())
+        predictions = np.full(rows.shape[0], usual.argmax())
         for row in range(rows.shape[0]):
             features = rows.indices[rows.indptr[row] : rows.indptr[row + 1]]
             if len(features):
-                found[row] = answers[features[sure[features].argmax()]]
-        return found
+                predictions[row] = answers[features[sure[features].argmax()]]
+        return predictions
 
     return predict

@@ -176,8 +176,8 @@ def _folder(path: Path) -> dict[str, SourceRows]:
                 f"Source {str(path)!r} has the configurations {', '.join(configs)}: name a folder "
                 "or a file of a single configuration."
             )
-        found = datasets.load_dataset_builder(str(path)).config.data_files or {}
-    splits = {str(name): [Path(str(file)) for file in files] for name, files in found.items()}
+        data_files = datasets.load_dataset_builder(str(path)).config.data_files or {}
+    splits = {str(name): [Path(str(file)) for file in files] for name, files in data_files.items()}
     if not any(splits.values()):
         raise UsageError(f"Source {str(path)!r} is empty. Allowed are {FORMS}.")
     return {name: _joined([*map(rows_of_file, files)]) for name, files in splits.items()}
@@ -220,7 +220,7 @@ def _rows_in_memory(name: str, rows: Any) -> SourceRows:
         columns = list(table.column_names or next(iter(table), {}))
 
         def read(names: Sequence[str]) -> Iterator[Row]:
-            yield from table.select_columns([one for one in names if one in columns])
+            yield from table.select_columns([name for name in names if name in columns])
 
         opened = SourceRows(columns, read)
     elif isinstance(rows, Sequence) and not isinstance(rows, str | bytes):
