@@ -37,7 +37,7 @@ def test_runs_made_one_by_one_become_the_comparison_of_one_command(tmp_path, cap
     assert made["command"] == "synthbench reproduce clusters --profile cpu"
     place = {"dataset": data, "out": tmp_path / "both"}
     models = ["clusters-softmax", "clusters-dnas"]  # in the order of the study
-    once = reproduce(task("clusters"), models=models, seeds=1, progress=False, **place)
+    once = reproduce(task("clusters"), models=models, seeds=1, workers=1, progress=False, **place)
     assert [one["model"] for one in made["models"]] == models
     for one, other in zip(made["models"], once["models"], strict=True):
         for name in ("model", "variant", "recipes", "measures", "by_bucket", "model_parameters"):

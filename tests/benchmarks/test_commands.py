@@ -62,7 +62,7 @@ def _small_replies(patched, place):
 
 
 def _small_published(patched, place):
-    return ["no-such-task", "--out", str(place / "page.md")]
+    return ["no-such-task"]
 
 
 def _small_collect(patched, place):

@@ -184,13 +184,19 @@ def test_what_a_call_raises_on_a_worker_is_raised_here(scheduler):
 
 
 def test_a_run_without_a_scheduler_ends_with_one_line(tmp_path):
-    code = (
-        "from synthbench.cli.main import main; from synthbench.engine import dask_watch; "
-        "dask_watch.PATIENCE = 1; main('generate ctl --engine=dask --scheduler={}'.split())"
-    )
-    for address, status in {"127.0.0.1:none": 2, "127.0.0.1:1": 1}.items():
-        done = start("-c", code.format(address), cwd=tmp_path, PYTHONWARNINGS="ignore")
-        assert (done.returncode, done.stdout) == (status, "")
-        assert done.stderr.startswith(f"Error: No Dask scheduler at '{address}': ")
-        assert done.stderr.count("\n") == 1
-        assert list(tmp_path.iterdir()) == []
+    statuses = {"127.0.0.1:none": 2, "127.0.0.1:1": 1}
+    code = f"""
+from synthbench.cli.main import main
+from synthbench.engine import dask_watch
+dask_watch.PATIENCE = 1
+for address in {list(statuses)}:
+    try:
+        main(f"generate ctl --engine=dask --scheduler={{address}}".split())
+    except SystemExit as ended:
+        print(ended.code)
+"""
+    done = start("-c", code, cwd=tmp_path, PYTHONWARNINGS="ignore")
+    assert [*map(int, done.stdout.split())] == list(statuses.values())
+    for address, line in zip(statuses, done.stderr.splitlines(), strict=True):
+        assert line.startswith(f"Error: No Dask scheduler at '{address}': ")
+    assert list(tmp_path.iterdir()) == []

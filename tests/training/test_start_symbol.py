@@ -36,10 +36,7 @@ def bound(variant, lengths, split="iid"):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("variant", "lengths", "iid", "train"),
-    [
-        *(("Z2", range(1, 33), 0.981, 0.984), ("S3", range(1, 33), 0.989, 0.989)),
-        *(("Z2", range(1, 17), 0.975, 0.978), ("A5", (1, 2, 16), 0.999, 0.999)),
-    ],
+    [("Z2", range(1, 33), 0.981, 0.984), ("S3", range(1, 33), 0.989, 0.989)],
 )
 def test_the_bounds_are_those_that_the_pages_name(variant, lengths, iid, train):
     assert round(bound(variant, lengths), 3) == iid

@@ -90,6 +90,7 @@ LISTS = _study(
     ("set", "union"),
     (32, 64),
     {"symbols": 8, "length": 16},
+    steps=4_000,
 )
 GROUPS = _study(
     "state-tracking",
