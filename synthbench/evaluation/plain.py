@@ -92,5 +92,5 @@ class _Plain(dict[int, str]):
 _PLAIN = _Plain()
 for _signs, _one in (("−➖⁻₋˗⁃─⎯\u00ad", "-"), ("’‘ʼ´′‛", "'"), ("“”„«»「」『』", '"'),
                      ("、،٬，‚", ","), ("。．٫", "."), ("⮕▶", "→"), ("⟨〈", "("), ("⟩〉", ")"),
-                     ("\u2028\u2029\u0085", "\n")):  # fmt: skip
+                     ("➕", "+"), ("➗", "/"), ("\u2028\u2029\u0085", "\n")):  # fmt: skip
     _PLAIN.update(dict.fromkeys(map(ord, _signs), _one))

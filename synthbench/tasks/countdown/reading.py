@@ -3,8 +3,9 @@
     equation     expression, expression = target, or target = expression
     expression   numbers with + - * / between them, a minus before an operand, and brackets
 
+Further sides may be between both, as in `(25 - 3) * 2 = 22 * 2 = 44`, if each has the same value.
 Time is linear in the length of the text, which is bounded. Nothing is calculated before the numbers
-are known to be those of the row, so no value is large.
+are known to be those of the row, and other sides are short, so no value is large.
 """
 
 from __future__ import annotations
@@ -19,15 +20,23 @@ _LONGEST = 1_000
 _SIGNS = str.maketrans(
     {
         **dict.fromkeys("×·⋅∙•∗✕✖⨯＊xX", "*"),
-        **dict.fromkeys("÷∕⁄／∶:", "/"),
-        **dict.fromkeys("−‐‑‒–—﹣－", "-"),
-        **{"＋": "+", "＝": "=", "（": "(", "）": ")", "→": "=", "⇒": "=", "\ufe0f": None},
+        **dict.fromkeys("÷∕⁄／∶:➗", "/"),
+        **dict.fromkeys("−‐‑‒–—﹣－➖", "-"),
+        **dict.fromkeys("＋﹢➕", "+"),
+        **dict.fromkeys("＝≡→⇒⟶⟹➡", "="),
+        # Blanks of TeX and its marks of alignment.
+        **dict.fromkeys("~&", " "),
+        **{"（": "(", "）": ")", "\ufe0f": None, "\u200b": None},
     }
 )
+#: Marks around an equation.
+_EDGES = " \t\r\n`$\"'“”,;✓✔✅☑"
 #: Other signs before a target, and a target that is written as a decimal.
 _EQUALS, _WHOLE = re.compile("[-=]>"), re.compile(r"(=\s*[0-9]{1,9})\.0{1,9}$")
 _TEXT = re.compile(r"[-+*/=()\[\]{}0-9\s]*")
-_TOKEN = re.compile(r"\s*([1-9][0-9]{0,2}(?![0-9])|[-+*/()\[\]{}])")
+_TOKEN = re.compile(r"\s*((?:0|[1-9][0-9]{0,5})(?![0-9])|[-+*/()\[\]{}])")
+#: The most numbers and signs of a side between the equation and the target.
+_SHORT = 21
 _BRACKETS = {")": "(", "]": "[", "}": "{"}
 #: A minus before an operand.
 _NEGATED = "negated"
@@ -44,7 +53,7 @@ def plain_signs(text: str) -> str | None:
     """
     if len(text) > _LONGEST:
         return None
-    text = _EQUALS.sub("=", text.translate(_SIGNS)).strip().removesuffix(".").rstrip()
+    text = _EQUALS.sub("=", text.translate(_SIGNS)).strip(_EDGES).removesuffix(".").rstrip(_EDGES)
     text = _WHOLE.sub(r"\1", text)
     return text if _TEXT.fullmatch(text) and re.search("[0-9]", text) else None
 
@@ -62,21 +71,16 @@ def is_right(
         every_number: whether it must have all numbers.
     """
     plain = plain_signs(text)
-    sides = [] if plain is None else [side.strip() for side in plain.split("=")]
-    if len(sides) == 2:  # one of both is the target
-        sides = [a for a, b in (sides, sides[::-1]) if b == str(target)]
-    elif len(sides) > 2:
-        return False
-    for side in sides:
-        steps = postfix(side)
-        if steps is None:
+    sides = [] if plain is None else [postfix(side.strip()) for side in plain.split("=")]
+    for steps, *others in (sides, sides[::-1]) if sides else ():
+        if steps is None or (others and others[-1] != [target]):
             continue
         used = collections.Counter(step for step in steps if isinstance(step, int))
         available = collections.Counter(numbers)
         signs = {step for step in steps if isinstance(step, str) and step != _NEGATED}
         right = used == available if every_number else used <= available
         if right and signs <= set(operations) and _value(steps) == target:
-            return True
+            return all(side and len(side) <= _SHORT and _value(side) == target for side in others)
     return False
 
 
