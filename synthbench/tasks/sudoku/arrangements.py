@@ -19,7 +19,7 @@ Hashes = NDArray[np.uint64]
 #: Rounds of colour refinement.
 _ROUNDS = 5
 #: Puzzles of 4 x 4 cells that are hashed together.
-_CHUNK = 1024
+_CHUNK = 256
 
 
 def draw_arrangements(draws: Draws, n: int, shape: Shape) -> tuple[Ints, Digits]:
@@ -103,18 +103,17 @@ def hash_puzzles(shape: Shape, puzzles: Digits) -> Hashes:
 
 def _least(puzzles: Digits) -> Hashes:
     """The least of all arrangements of puzzles of 4 x 4 cells, as numbers, `(puzzles,)`."""
-    forms = puzzles[:, all_places(Shape(2, 2))]
-    names = np.zeros((*forms.shape[:2], 5), np.int64)
-    named, numbers = np.zeros((2, *forms.shape[:2]), np.int64)
-    for place in range(forms.shape[2]):  # digits are named in the order in which they come
-        digit = forms[:, :, place, None].astype(np.int64)
-        name = np.take_along_axis(names, digit, axis=2)[..., 0]
-        new = (name == 0) & (digit[..., 0] > 0)
+    forms = puzzles[:, all_places(Shape(2, 2))].reshape(-1, 16)
+    first = 5 * np.arange(len(forms))
+    names, named = np.zeros(5 * len(forms), np.uint8), np.zeros(len(forms), np.uint8)
+    numbers = np.zeros(len(forms), np.uint64)
+    for digit in forms.T:  # digits are named in the order in which they come
+        name = names[first + digit]
+        new = (name == 0) & (digit > 0)
         named += new
-        name = np.where(new, named, name)
-        np.put_along_axis(names, digit, name[..., None], axis=2)
-        numbers = 5 * numbers + name
-    least: Hashes = numbers.min(axis=1).astype(np.uint64)
+        names[first + digit] = name = np.where(new, named, name)
+        numbers = np.uint64(5) * numbers + name
+    least: Hashes = numbers.reshape(len(puzzles), -1).min(axis=1)
     return least
 
 
