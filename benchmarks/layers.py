@@ -2,7 +2,8 @@
 
 Every layer of the libraries that are installed is asked all questions at width 64 and 256
 positions, on a CPU, at random parameters. WORDs choose layers whose name contains one of them.
-`--out` writes the page *Layers of public libraries* of the documentation.
+`--out` writes the answers, a line of JSON a layer. The page *Layers of public libraries* of the
+documentation shows `benchmarks/public-layers.jsonl`.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ import contextlib
 import functools
 import importlib.metadata
 import io
+import json
 import re
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -275,12 +277,12 @@ def ask(made: Any, options: Mapping[str, Any]) -> LayerReport | str:
 
 
 def main(words: list[str]) -> None:
-    """Ask all layers, print what fails, and write the page."""
+    """Ask all layers, and print what fails."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks layers", description=__doc__)
     parser.add_argument("words", nargs="*")
-    parser.add_argument("--out", metavar="FILE.md")
+    parser.add_argument("--out", metavar="FILE.jsonl", type=Path)
     chosen = parser.parse_args(words)
-    lines, passed, failed = [], [], []
+    lines, answers = [], []
     for library, name, made, options in layers():
         if chosen.words and not any(word in f"{library} {name}" for word in chosen.words):
             continue
@@ -297,18 +299,22 @@ def main(words: list[str]) -> None:
             continue
         marks = [_mark(report, question) for question in QUESTIONS]
         print(f"{library} {name}: {seconds:.1f} s", flush=True)
-        layer = f"{library} {version}", f"`{name}`"
-        if report.failed:
-            questions = ", ".join(answer.question for answer in report.failed)
-            failed.append([*layer, questions, short(report.failed[0].seen)])
-        else:
-            passed.append(layer)
-        lines.append([*layer, *marks])
+        lines.append([f"{library} {version}", f"`{name}`", *marks])
+        answers.append(
+            {
+                "library": library,
+                "version": version,
+                "layer": name,
+                "failed": [answer.question for answer in report.failed],
+                "seen": short(report.failed[0].seen) if report.failed else "",
+            }
+        )
         for answer in report.failed:
             print(f"    {answer.question}: {answer.seen} ({answer.where})", flush=True)
     table = Table(("library", "layer", *QUESTIONS), lines)
     if chosen.out:
-        Path(chosen.out).write_text(page(passed, failed), encoding="utf-8")
+        text = "".join(json.dumps(answer, separators=(",", ":")) + "\n" for answer in answers)
+        chosen.out.write_text(text, encoding="utf-8")
     print(render(table))
 
 
@@ -319,31 +325,3 @@ def _mark(report: LayerReport, question: str) -> str:
 def short(seen: str) -> str:
     """A failure in a few words: without the error that the layer raised."""
     return re.split(r"[;:] (?:forward of|it draws)", seen)[0]
-
-
-def page(passed: Sequence[tuple[str, str]], failed: Sequence[Sequence[str]]) -> str:
-    """The page in Markdown.
-
-    `passed` has library and layer, `failed` also the questions and the first failure.
-    """
-    by_library: dict[str, list[str]] = {}
-    for library, layer in passed:
-        by_library.setdefault(library, []).append(layer)
-    passes = Table(("library", "layers"), [[key, ", ".join(by_library[key])] for key in by_library])
-    failures = Table(("library", "layer", "failed questions", "seen at the first"), failed)
-    tables = failures.markdown(), passes.markdown()
-    return "{}\n## Failures\n\n{}\n\n## Layers without a failure\n\n{}\n".format(_HEAD, *tables)
-
-
-_HEAD = """---
-hide: [toc]
----
-
-# Layers of public libraries
-
-[`synthbench check-layer`](../guides/try-your-own-layer.md#nine-questions) asked these layers its
-nine questions at random parameters, width 64 and 256 positions, on a CPU. Layers that have the
-choice were made causal. A failure need not be a defect: a memory may leave parameters without a
-gradient by design, and many layers serve only some lengths. `python -m benchmarks layers --out
-docs/pages/results/public-layers.md` writes this page.
-"""

@@ -34,6 +34,7 @@ from drawings import depth_two, way_of_the_data  # noqa: E402
 from levels import levels_table  # noqa: E402
 from overview import matrices  # noqa: E402
 from pictures import picture  # noqa: E402
+from public_layers import failures_table, passes_table  # noqa: E402
 from public_tasks import counts_table, tasks_table  # noqa: E402
 from results import contrasts_section, figure, read_comparisons  # noqa: E402
 from site_checks import unanswered, undocumented  # noqa: E402
@@ -209,6 +210,8 @@ _INSERTS: Mapping[str, Callable[[], str]] = {
     "citation": citation,
     "contrasts": contrasts,
     "language_models": language_models,
+    "layers_that_fail": failures_table,
+    "layers_that_pass": passes_table,
     "levels": levels_table,
     "listops_row": listops_row,
     "meanings": meanings,

@@ -49,7 +49,7 @@ def test_a_fault_of_a_generator_is_found(tmp_path, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SOUND)
+@pytest.mark.parametrize("name", ["endless", "numpy", "list", "dates", "with replacement"])
 def test_a_sound_generator_is_not_blamed(tmp_path, name):
     origin = write(tmp_path / "planted.py", SOUND[name], random.Random(name))
     assert found_in(synthbench.probe(origin)) == []
