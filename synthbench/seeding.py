@@ -16,7 +16,6 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -191,6 +190,8 @@ def _normal_table() -> NDArray[np.int32]:
     The rounding hides the last bits of the platform's `log`. The digest makes sure of it, so that
     no dataset is made from a different table.
     """
+    from statistics import NormalDist  # late: few tasks draw normal deviates
+
     inverse = NormalDist().inv_cdf
     half = [
         round(inverse((index + 0.5) / _NORMAL_TABLE_SIZE) * (1 << NORMAL_BITS))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
 
 from synthbench.checks import needs
 from synthbench.engine.engine import MAX_MAKERS, Engine, default_workers, usable_cores
-from synthbench.engine.worker_pool import WorkerPool
 from synthbench.tasks.base import Task
 
 
@@ -45,7 +45,13 @@ def open_engine(
             yield engine
     else:
         with (
-            WorkerPool(count, patience) if count > 1 else contextlib.nullcontext() as pool,
+            _pool(count, patience) if count > 1 else contextlib.nullcontext() as pool,
             Engine(pool, count, makers=min(usable_cores(), MAX_MAKERS)) as engine,
         ):
             yield engine
+
+
+def _pool(count: int, patience: float) -> Executor:
+    from synthbench.engine.worker_pool import WorkerPool  # late: a stream may need no workers
+
+    return WorkerPool(count, patience)

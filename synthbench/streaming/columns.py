@@ -16,6 +16,7 @@ from synthbench.streaming.rows import StreamRows
 from synthbench.tasks.arrow import numpy_array
 from synthbench.tasks.base import Block, Task
 from synthbench.tasks.mixture import Mixture
+from synthbench.tasks.numeric import distinct_numbers
 from synthbench.tasks.registry import as_task
 from synthbench.tasks.row_ids import ids
 
@@ -33,7 +34,7 @@ class RenderedRows:
     def take(self, indices: NDArray[np.int64]) -> Block:
         """Some of the rows, by their ascending indices. Text as objects of `str`."""
         of, places = np.divmod(indices, _TOGETHER)
-        found = [self._part(part).take(places[of == part]) for part in np.unique(of).tolist()]
+        found = [self._part(part).take(places[of == part]) for part in distinct_numbers(of)]
         return found[0] if len(found) == 1 else Block.concatenate(found)
 
     def _part(self, part: int) -> Block:

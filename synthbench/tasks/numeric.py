@@ -20,6 +20,15 @@ from synthbench.tasks.arrow import arrow_array, numpy_array
 _LARGEST = float(np.finfo(np.float32).max)
 
 
+def distinct_numbers(numbers: NDArray[np.integer[Any]]) -> list[int]:
+    """The distinct numbers, in ascending order.
+
+    With counts asked for, `np.unique` does not import `numpy.ma`, which takes as long as pyarrow.
+    """
+    found: list[int] = np.unique(numbers, return_counts=True)[0].tolist()
+    return found
+
+
 def _offsets(lengths: NDArray[np.integer[Any]]) -> NDArray[np.int32]:
     offsets = np.zeros(len(lengths) + 1, np.int32)
     np.cumsum(lengths, out=offsets[1:])

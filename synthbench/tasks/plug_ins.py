@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
-import importlib.metadata
 import os
-import subprocess
 import sys
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution, EntryPoint
 
 #: Third-party packages name their `Task` classes under this entry point group.
 ENTRY_POINTS = "synthbench.tasks"
@@ -27,7 +29,7 @@ print({_REACHED!r}, flush=True)
 """
 
 
-def entry_points() -> Mapping[str, importlib.metadata.EntryPoint]:
+def entry_points() -> Mapping[str, EntryPoint]:
     """The entry points of tasks by name, from all packages whose entry points can be read."""
     return _found()[0]
 
@@ -38,7 +40,9 @@ def broken_packages() -> Mapping[str, str]:
 
 
 @functools.cache
-def _found() -> tuple[dict[str, importlib.metadata.EntryPoint], dict[str, str]]:
+def _found() -> tuple[dict[str, EntryPoint], dict[str, str]]:
+    import importlib.metadata  # late: only names that are not ours are looked up here
+
     broken: dict[str, str] = {}
     try:
         points = list(importlib.metadata.entry_points(group=ENTRY_POINTS))
@@ -49,13 +53,13 @@ def _found() -> tuple[dict[str, importlib.metadata.EntryPoint], dict[str, str]]:
                 points += package.entry_points.select(group=ENTRY_POINTS)
             except Exception as error:  # whatever a damaged file raises
                 broken[_name_of(package)] = f"entry_points.txt cannot be read: {error}"
-    named: dict[str, importlib.metadata.EntryPoint] = {}
+    named: dict[str, EntryPoint] = {}
     for point in points:
         named.setdefault(point.name, point)  # the first on the path, as Python imports it
     return named, broken
 
 
-def _name_of(package: importlib.metadata.Distribution) -> str:
+def _name_of(package: Distribution) -> str:
     try:
         return package.metadata["Name"] or "a package without a name"
     except Exception:  # its metadata may be damaged, too
@@ -68,6 +72,8 @@ def why_fatal(name: str) -> str | None:
     A module that calls `os._exit`, crashes or never ends cannot be caught, so another process
     describes the task first.
     """
+    import subprocess  # late, as `importlib.metadata`
+
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     command = [sys.executable, "-c", _TRIAL, name]
     try:

@@ -163,7 +163,7 @@ def _merged(moves: Ids, accepts: Truths, letters: tuple[str, ...]) -> tuple[Ids,
         for move, letter in zip(moves.T, letters, strict=True):
             column = columns[suffix][move]
             finer = np.unique(2 * classes + column, return_inverse=True)[1].reshape(-1)
-            if finer.max() > np.unique(classes).size - 1:
+            if finer.max() > classes.max():
                 classes = finer
                 columns[letter + suffix] = column
                 todo.append(letter + suffix)

@@ -28,6 +28,7 @@ from synthbench.tasks.chomsky.functions import BEHIND, END, MODULUS, Modular, St
 from synthbench.tasks.column import Column
 from synthbench.tasks.coupling import first_positions, of_copies
 from synthbench.tasks.features import sequence, value
+from synthbench.tasks.numeric import distinct_numbers
 from synthbench.tasks.sequences import Digit
 
 #: The variants by the paper's names: four regular, four context-free, seven context-sensitive.
@@ -232,7 +233,7 @@ class Chomsky(TextTask):
         tokens = block["tokens"]
         lengths = np.count_nonzero(tokens, axis=1)
         answers = []
-        for length in np.unique(lengths).tolist():
+        for length in distinct_numbers(lengths):
             of_length = np.flatnonzero(lengths == length)
             together = _TOGETHER // length
             for rows in np.split(of_length, range(together, len(of_length), together)):
@@ -273,7 +274,7 @@ class Chomsky(TextTask):
         """The positions of the symbols that answers are copies of."""
         lengths = np.count_nonzero(block["tokens"], axis=1)
         sources = [
-            self.function.answer(np.arange(length)[None])[0] for length in np.unique(lengths)
+            self.function.answer(np.arange(length)[None])[0] for length in distinct_numbers(lengths)
         ]
         return of_copies(self._first_positions(block), lengths, sources)
 

@@ -45,7 +45,7 @@ from synthbench.tasks.features import value
 from synthbench.tasks.maze import solver
 from synthbench.tasks.maze.drawn import draw_mazes
 from synthbench.tasks.maze.written import MarkedMaze, Maze, mark_moves, read_path
-from synthbench.tasks.numeric import text_ends
+from synthbench.tasks.numeric import distinct_numbers, text_ends
 
 _WALL, _FREE, _START, _GOAL, _PATH = range(1, 6)
 
@@ -170,7 +170,7 @@ class MazeTask(TextTask):
         tokens = np.where(block["tokens"] == _GOAL, _START, block["tokens"])
         lengths = np.count_nonzero(tokens, axis=1)
         least = np.empty(len(tokens), np.uint64)
-        for length in np.unique(lengths).tolist():
+        for length in distinct_numbers(lengths):
             rows, size = np.flatnonzero(lengths == length), _root(np.array([length]))[0]
             grids = tokens[rows, :length].reshape(len(rows), size, size)
             hashes = [

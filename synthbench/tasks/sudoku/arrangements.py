@@ -6,6 +6,7 @@ Grids of square boxes can also be transposed.
 
 from __future__ import annotations
 
+import functools
 import itertools
 
 import numpy as np
@@ -102,19 +103,36 @@ def hash_puzzles(shape: Shape, puzzles: Digits) -> Hashes:
 
 
 def _least(puzzles: Digits) -> Hashes:
-    """The least of all arrangements of puzzles of 4 x 4 cells, as numbers, `(puzzles,)`."""
-    forms = puzzles[:, all_places(Shape(2, 2))].reshape(-1, 16)
-    first = 5 * np.arange(len(forms))
-    names, named = np.zeros(5 * len(forms), np.uint8), np.zeros(len(forms), np.uint8)
-    numbers = np.zeros(len(forms), np.uint64)
-    for digit in forms.T:  # digits are named in the order in which they come
-        name = names[first + digit]
-        new = (name == 0) & (digit > 0)
-        named += new
-        names[first + digit] = name = np.where(new, named, name)
-        numbers = np.uint64(5) * numbers + name
-    least: Hashes = numbers.reshape(len(puzzles), -1).min(axis=1)
+    """The least of all arrangements of puzzles of 4 x 4 cells, as numbers, `(puzzles,)`.
+
+    A puzzle is a number of 16 digits of base 5. Digits are named in the order in which they come,
+    so the places of name 1, as a binary number, are the greatest of all digits, and
+    those of name 4 the least. Name k counts k times: once itself, and once for each greater digit.
+    """
+    tables = _place_values()
+    weights = 1 << np.arange(8)
+    places = []
+    for digit in range(1, 5):
+        upper, lower = np.moveaxis((puzzles == digit).reshape(-1, 2, 8) @ weights, 1, 0)
+        places.append(tables[0].take(upper, axis=0) + tables[1].take(lower, axis=0))
+    numbers = sum(places[1:], start=places[0].copy())
+    for one, other in itertools.combinations(places, 2):
+        numbers += np.minimum(one, other)
+    least: Hashes = numbers.min(axis=1).astype(np.uint64)
     return least
+
+
+@functools.cache
+def _place_values() -> NDArray[np.int64]:
+    """The number that some of the cells of a half give in each arrangement, `(2, 256, 128)`.
+
+    Cell i of a half is bit i of the second index.
+    """
+    values = np.zeros((16, 128), np.int64)
+    powers = 5 ** np.arange(15, -1, -1, dtype=np.int64)
+    np.put_along_axis(values, all_places(Shape(2, 2)).T, powers[:, None], axis=0)
+    chosen = (np.arange(256)[:, None] >> np.arange(8)) & 1
+    return chosen @ values.reshape(2, 8, 128)
 
 
 def _unit_sums(shape: Shape, cells: Hashes) -> tuple[Hashes, Hashes, Hashes]:

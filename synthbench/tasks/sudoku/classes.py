@@ -44,14 +44,15 @@ def _renamed(grids: Digits) -> Digits:
 def _all_grids() -> Digits:
     """All full grids, `(288, 16)`."""
     rows = list(itertools.permutations(range(1, 5)))
-    grids = [
-        [*a, *b, *c, *d]
-        for a, b, c, d in itertools.product(rows, repeat=4)
-        if not {*a[:2]} & {*b[:2]}
-        and not {*c[:2]} & {*d[:2]}
-        and all(len({*column}) == 4 for column in zip(a, b, c, d, strict=True))
+    bands = [
+        [*a, *b]
+        for a, b in itertools.product(rows, repeat=2)
+        if not {*a[:2]} & {*b[:2]} and not {*a[2:]} & {*b[2:]}
     ]
-    return np.array(grids, np.uint8)
+    grids = np.array([upper + lower for upper in bands for lower in bands], np.uint8)
+    columns = np.sort(grids.reshape(-1, 4, 4), axis=1)
+    whole: Digits = grids[(columns == np.arange(1, 5)[:, None]).all(axis=(1, 2))]
+    return whole
 
 
 def _clues(grid: Digits, grids: Digits, symmetries: Ints) -> Digits:

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthbench.seeding import Choice, Draws
+from synthbench.tasks.numeric import distinct_numbers
 from synthbench.tasks.trees.distribution import (
     DEPTH_BITS,
     DEPTH_MASK,
@@ -173,7 +174,7 @@ def _enumerate(
     every = Operators.concatenate(parts)
     sought = every.keys & DEPTH_MASK if any_value else every.keys
     tables = {}
-    for key in np.unique(sought).tolist():
+    for key in distinct_numbers(sought):
         indices = np.flatnonzero(sought == key)
         tables[key] = Choice(indices, [chances[index] for index in indices.tolist()])
     return every, tables
