@@ -90,6 +90,8 @@ def _rows(study: Study, runs: Mapping[tuple[str, str], Sequence[Run]]) -> dict[s
     other: dict[str, int] = {}
     distinct = {(place[0], str(group[0]["rows"])): group[0] for place, group in runs.items()}
     for (variant, _), run in distinct.items():
+        if run["rows"] == study.rows_made:
+            continue
         task = task_from(study.task, variant, run["parameters"])
         planned = PlannedDataset.sizes(task, study.rows_made)
         for split, count in PlannedDataset.sizes(task, run["rows"]).items():

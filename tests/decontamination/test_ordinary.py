@@ -183,4 +183,4 @@ def test_the_time_is_linear_in_the_size_of_a_document(piece, search):
         return time.process_time() - begun
 
     seconds(4_000)
-    assert seconds(260_000) < 5 * seconds(65_000) + 0.5
+    assert seconds(120_000) < 5 * seconds(30_000) + 0.25

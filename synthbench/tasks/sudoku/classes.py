@@ -9,7 +9,7 @@ import numpy as np
 
 from synthbench.seeding import Draws
 from synthbench.tasks.row_ids import are_held_out
-from synthbench.tasks.sudoku.arrangements import Digits, all_places, arrange, hash_puzzles
+from synthbench.tasks.sudoku.arrangements import Digits, Hashes, all_places, arrange, hash_puzzles
 from synthbench.tasks.sudoku.masks import Ints, Shape
 
 SMALL = Shape(2, 2)
@@ -73,8 +73,8 @@ def _clues(grid: Digits, grids: Digits, symmetries: Ints) -> Digits:
 @functools.lru_cache(maxsize=4)
 def arranged_puzzles(
     stream: tuple[tuple[str, object], ...], of_each: int, clues: tuple[int, int], most: int
-) -> tuple[Digits, Digits]:
-    """Puzzles of all classes and their solutions, in an arrangement drawn for each class.
+) -> tuple[Digits, Digits, Hashes]:
+    """Puzzles of all classes, their solutions and hashes, in an arrangement drawn for each class.
 
     Args:
         stream: the coordinates of the randomness.
@@ -84,9 +84,10 @@ def arranged_puzzles(
         most: the most classes, if there are several arrangements of each.
 
     Returns:
-        `(puzzles, 16)` each, without repeats.
+        Puzzles and solutions `(puzzles, 16)`, without repeats, and hashes `(puzzles,)`.
     """
     puzzles, grids = small_puzzles()
+    hashes = hash_puzzles(SMALL, puzzles)
     draws = Draws({**dict(stream), "classes": True})
     order = draws.permutation(len(puzzles))
     # An arrangement is one of the places and one of the names of digits. Every 5th is taken.
@@ -96,11 +97,11 @@ def arranged_puzzles(
     number = np.count_nonzero(puzzles[order], axis=1)
     order = order[(number >= clues[0]) & (number <= clues[1])]
     if of_each > 1:
-        order = order[~are_held_out(hash_puzzles(SMALL, puzzles[order]))][:most]
+        order = order[~are_held_out(hashes[order])][:most]
     picks, numbers = order.repeat(of_each), numbers[order].ravel()
     digits = np.pad(np.array(names, np.uint8), ((0, 0), (1, 0)))[numbers % len(names)]
     of_place = places[numbers // len(names)]
     puzzles, grids = (arrange(cells[picks], of_place, digits) for cells in (puzzles, grids))
     _, kept = np.unique(puzzles, axis=0, return_index=True)
     kept.sort()
-    return puzzles[kept], grids[kept]
+    return puzzles[kept], grids[kept], hashes[picks[kept]]

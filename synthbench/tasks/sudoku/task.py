@@ -33,6 +33,7 @@ from synthbench.tasks.row_ids import are_held_out
 from synthbench.tasks.sudoku import solver
 from synthbench.tasks.sudoku.arrangements import (
     Digits,
+    Hashes,
     arrange,
     draw_arrangements,
     hash_puzzles,
@@ -213,8 +214,18 @@ class Sudoku(TextTask):
             kept.append(grids)
         return np.concatenate(kept)[:count]
 
-    def _block(self, puzzles: Digits, grids: Digits, nodes: Ints) -> Block:
-        return Block({"tokens": puzzles + np.uint8(_EMPTY), "solution": grids, "nodes": nodes})
+    def _block(
+        self, puzzles: Digits, grids: Digits, nodes: Ints, problems: Hashes | None = None
+    ) -> Block:
+        if problems is None:
+            is_large = self.variant == "9x9"
+            problems = (
+                hash_solutions(self._shape, grids)
+                if is_large
+                else hash_puzzles(self._shape, puzzles)
+            )
+        tokens = puzzles + np.uint8(_EMPTY)
+        return Block({"tokens": tokens, "solution": grids, "nodes": nodes, "problem": problems})
 
     def capacity(self, split: Split, bucket: int) -> int | None:
         return len(self.enumerate_rows(split, bucket)) if self.variant == "4x4" else None
@@ -227,8 +238,8 @@ class Sudoku(TextTask):
         clues = {"all": (0, 16), "easy": (8, 16), "hard": (0, 7)}[self.parameters.difficulty]
         of_each = self._of_each(split)
         stream = {"task": self.name, "variant": self.variant, "seed": self.seed}
-        puzzles, grids = arranged_puzzles(tuple(stream.items()), of_each, clues, _TRAIN)
-        return self._block(puzzles, grids, np.zeros(len(puzzles), np.int64))
+        puzzles, grids, problems = arranged_puzzles(tuple(stream.items()), of_each, clues, _TRAIN)
+        return self._block(puzzles, grids, np.zeros(len(puzzles), np.int64), problems)
 
     def render(self, block: Block) -> dict[str, Any]:
         clues = np.count_nonzero(block["tokens"] > _EMPTY, axis=1)
@@ -236,9 +247,7 @@ class Sudoku(TextTask):
 
     def problem(self, block: Block) -> NDArray[np.uint64]:
         """A hash of the puzzle in any arrangement, of 9 x 9 cells that of its solution."""
-        if self.variant == "9x9":
-            return hash_solutions(self._shape, block["solution"])
-        return hash_puzzles(self._shape, block["tokens"] - np.uint8(_EMPTY))
+        return block["problem"]
 
     def parse(self, columns: Mapping[str, pa.Array]) -> Block:
         tokens, shape = self.vocabulary.encode(columns["text"]).astype(np.uint8), self._shape
