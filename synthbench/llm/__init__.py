@@ -130,14 +130,14 @@ def verifiers_taskset(
     if not tasks.is_single:
         mixture = dict(zip(map(task_spec, tasks.parts), tasks.weights, strict=True))
         return SynthbenchTaskset(SynthbenchConfig(mixture=mixture, **common))
-    (made,) = tasks.parts
+    (task,) = tasks.parts
     return SynthbenchTaskset(
         SynthbenchConfig(
-            dataset=made.name,
-            variant=made.variant,
-            seed=made.seed,
-            parameters=made.parameters.to_dict(),
-            source_dirs=made.source_dirs if isinstance(made, ImageTask) else DEFAULT_DIRS,
+            dataset=task.name,
+            variant=task.variant,
+            seed=task.seed,
+            parameters=task.parameters.to_dict(),
+            source_dirs=task.source_dirs if isinstance(task, ImageTask) else DEFAULT_DIRS,
             **common,
         )
     )
@@ -162,8 +162,8 @@ def load_environment(task: str = "listops", **options: Any) -> vf.Env[Any]:
         SynthbenchError: verifiers is not installed.
     """
     names = ("split", "offset", "shots", "system")
-    asked = {name: options.pop(name) for name in names if name in options}
-    taskset = verifiers_taskset(registry.task(task, **options), **asked)
+    row_options = {name: options.pop(name) for name in names if name in options}
+    taskset = verifiers_taskset(registry.task(task, **options), **row_options)
     from synthbench.llm.taskset import OneTurnConfig, OneTurnEnv
 
     return OneTurnEnv(OneTurnConfig(taskset=taskset.config))

@@ -100,11 +100,11 @@ class AskReport:
             SynthbenchError: an unknown row.
         """
         places = [[(row["id"], sample) for sample in range(samples)] for row in rows]
-        whole = [all(one in replies for one in each) for each in places]
+        whole = [all(key in replies for key in each) for each in places]
         complete = [row for row, has_all in zip(rows, whole, strict=True) if has_all]
         if not complete:
             raise SynthbenchError("No row has all its replies. The same call asks for the others.")
-        used = [replies[one] for each in places for one in each if one in replies]
+        used = [replies[key] for each in places for key in each if key in replies]
         texts = {
             (row["id"], sample): replies[row["id"], sample].running_text
             for row in complete
@@ -138,9 +138,9 @@ class AskReport:
             passed=_passed(task, complete, right),
             alike=0 if samples == 1 else sum(_are_equal(replies, row, samples) for row in complete),
             unread=tuple(unread),
-            truncated=sum(one is not None and one.truncated for one in texts.values()),
+            truncated=sum(text is not None and text.truncated for text in texts.values()),
             thoughts_unclosed=sum(
-                one is not None and read_message(one) is None for one in texts.values()
+                text is not None and read_message(text) is None for text in texts.values()
             ),
             prompt_tokens=_sum(reply.prompt_tokens for reply in used),
             completion_tokens=_sum(reply.completion_tokens for reply in used),
@@ -159,7 +159,7 @@ class AskReport:
         values["pass"] = {column: by_value(scores) for column, scores in self.passed.items()}
         values["unread"] = len(self.unread)
         values["unread_reasons"] = dict(self._reasons())
-        values["unread_examples"] = [dataclasses.asdict(one) for one in self.unread[:_SHOWN]]
+        values["unread_examples"] = [dataclasses.asdict(reply) for reply in self.unread[:_SHOWN]]
         names = (
             "alike",
             "truncated",
@@ -187,7 +187,7 @@ class AskReport:
         return stack(title, "", table, "", items(self._notes()))
 
     def _reasons(self) -> list[tuple[str, int]]:
-        return collections.Counter(one.reason for one in self.unread).most_common()
+        return collections.Counter(reply.reason for reply in self.unread).most_common()
 
     def _notes(self) -> Iterator[str]:
         """Model, tokens, unread replies and failures."""
@@ -209,9 +209,10 @@ class AskReport:
             yield f"{len(self.unread):,} replies without a readable answer are wrong: {reasons}"
         if self.samples > 1:  # of a single sample, the report says so
             yield f"{self.truncated:,} truncated, {self.thoughts_unclosed:,} with unclosed thoughts"
-        for one in self.unread[:_SHOWN]:
-            text = one.reply or ""
-            yield f"{one.id}: {one_line(repr(('...' if len(text) > _END else '') + text[-_END:]))}"
+        for unread in self.unread[:_SHOWN]:
+            text = unread.reply or ""
+            end = ("..." if len(text) > _END else "") + text[-_END:]
+            yield f"{unread.id}: {one_line(repr(end))}"
         if self.failures:
             yield (
                 f"{len(self.failures):,} requests got no reply, such as: {self.failures[0]}. "
@@ -231,7 +232,7 @@ def _are_equal(
 def _sum(counts: Iterator[int | None]) -> int | None:
     """The sum of counts of tokens, None unless all are reported."""
     told = list(counts)
-    return sum(one for one in told if one is not None) if None not in told else None
+    return sum(count for count in told if count is not None) if None not in told else None
 
 
 def _passed(
@@ -246,27 +247,27 @@ def _passed(
     """
     samples = right.shape[1] if right.ndim == 2 else 1
     most = {samples, *(1 << power for power in range(samples.bit_length()))}
-    tries = sorted(one for one in most if one <= samples)
-    rates = np.array([[pass_rate(int(one.sum()), samples, k) for k in tries] for one in right])
+    tries = sorted(k for k in most if k <= samples)
+    rates = np.array([[pass_rate(int(row.sum()), samples, k) for k in tries] for row in right])
     groups: dict[str, dict[Any, list[int]]] = {"all": {"all": list(range(len(rows)))}}
-    for one in task.group_by:
-        if all(name in row for row in rows for name in one.columns):
-            columns = [[row[name] for row in rows] for name in one.columns]
-            groups[one.name] = rows_by(task, one, columns)
+    for breakdown in task.group_by:
+        if all(name in row for row in rows for name in breakdown.columns):
+            columns = [[row[name] for row in rows] for name in breakdown.columns]
+            groups[breakdown.name] = rows_by(task, breakdown, columns)
     return {
-        column: {value: _score(tries, rates, chosen) for value, chosen in each.items()}
+        column: {value: _score(tries, rates, numbers) for value, numbers in each.items()}
         for column, each in groups.items()
     }
 
 
-def _score(tries: Sequence[int], rates: np.ndarray[Any, Any], chosen: Sequence[int]) -> Score:
+def _score(tries: Sequence[int], rates: np.ndarray[Any, Any], numbers: Sequence[int]) -> Score:
     """The means of some rows, with Wilson's intervals.
 
     A row's share of right samples varies no more than a single right or wrong, so the intervals
     are, if anything, too wide.
     """
-    count = len(chosen)
-    means = rates[list(chosen)].mean(axis=0) if count else [math.nan] * len(tries)
+    count = len(numbers)
+    means = rates[list(numbers)].mean(axis=0) if count else [math.nan] * len(tries)
     metrics = {f"pass@{k}": float(mean) for k, mean in zip(tries, means, strict=True)}
     intervals = {name: wilson(mean * count, count) for name, mean in metrics.items() if count}
     return Score(count, count, metrics, intervals)

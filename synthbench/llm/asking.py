@@ -101,14 +101,14 @@ def ask(
     _check_options(model, samples, fields, concurrency, retries, timeout)
     key = os.environ.get(KEY_VARIABLE) if api_key is None else api_key
     server = ChatServer(base_url, key, timeout, retries)
-    asked = open_rows(askable(task), split, limit, offset=offset, preset=preset)
-    made, conversation = asked.task, asked.conversation(shots, system)
-    rows = list(asked.rows())
+    asked_rows = open_rows(askable(task), split, limit, offset=offset, preset=preset)
+    task, conversation = asked_rows.task, asked_rows.conversation(shots, system)
+    rows = list(asked_rows.rows())
     identity = {
-        "task": made.name,
-        "variant": made.variant,
-        "seed": made.seed,
-        "parameters": made.parameters.to_dict(),
+        "task": task.name,
+        "variant": task.variant,
+        "seed": task.seed,
+        "parameters": task.parameters.to_dict(),
         "model": model,
         "request": fields,
         "prompt": conversation.ask(None),  # what all prompts share
@@ -116,15 +116,15 @@ def ask(
     directory = None if out is None else Path(out)
     with KeptReplies(directory, identity) as kept:
         places = [(row, sample) for row in rows for sample in range(samples)]
-        missing = [one for one in places if (one[0]["id"], one[1]) not in kept.replies]
-        title = f"ask {made.name}"
+        missing = [place for place in places if (place[0]["id"], place[1]) not in kept.replies]
+        title = f"ask {task.name}"
         done = len(places) - len(missing)
         with progress_bar(progress, title, "replies", len(places), done) as bar:
             run = _Run(server, model, fields, conversation, kept, bar)
             if missing:
                 run.ask_all(missing, concurrency)
         return AskReport.of(
-            made,
+            task,
             split,
             rows,
             kept.replies,

@@ -254,24 +254,24 @@ def _client(key: str | None) -> httpx.AsyncClient:
 def _message(data: bytes) -> str:
     """The message of an error's body, in any of the usual places."""
     try:
-        found = read_json(data)
+        message = read_json(data)
         for name in ("error", "message", "detail"):
-            if isinstance(found, Mapping) and found.get(name):
-                found = found[name]
-        return found if isinstance(found, str) else json.dumps(found)
+            if isinstance(message, Mapping) and message.get(name):
+                message = message[name]
+        return message if isinstance(message, str) else json.dumps(message)
     except ValueError:
         return data.decode("utf-8", "replace")
 
 
 def _wait(headers: httpx.Headers) -> float | None:
     """The seconds that the header Retry-After asks for."""
-    if (given := headers.get("Retry-After")) is None:
+    if (retry_after := headers.get("Retry-After")) is None:
         return None
     try:
-        return max(0.0, float(given))
+        return max(0.0, float(retry_after))
     except ValueError:
         pass
     try:
-        return max(0.0, email.utils.parsedate_to_datetime(given).timestamp() - time.time())
+        return max(0.0, email.utils.parsedate_to_datetime(retry_after).timestamp() - time.time())
     except (ValueError, OverflowError, OSError):  # not a date, or out of the range of times
         return None

@@ -42,14 +42,16 @@ class Conversation:
             turns.append({"role": "system", "content": text if in_parts else self.system})
         for row in self.examples:
             first = row is self.examples[0]
-            asked = question(self.task, row[TEXT]) if first else shown(self.task, row[TEXT])
-            turns += [{"role": "user", "content": asked}, self.reply(row)]
+            question_text = question(self.task, row[TEXT]) if first else shown(self.task, row[TEXT])
+            turns += [{"role": "user", "content": question_text}, self.reply(row)]
         return turns
 
     def ask(self, text: str | None, image: dict[str, Any] | None = None) -> list[dict[str, Any]]:
         """The messages that ask a row with this text and this part for its image."""
-        asked = shown(self.task, text) if self.examples else question(self.task, text)
-        content = asked if image is None else [image, {"type": "text", "text": asked}]
+        question_text = shown(self.task, text) if self.examples else question(self.task, text)
+        content = (
+            question_text if image is None else [image, {"type": "text", "text": question_text}]
+        )
         return [*self.opening, {"role": "user", "content": content}]
 
     def messages(self, row: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -78,16 +78,18 @@ class Curriculum:
         window: int = 64,
         end_tokens: int | Sequence[int] = (),
     ) -> None:
-        chosen = Mixture.of(task).map(as_task)
-        first, *others = chosen.parts
+        mixture = Mixture.of(task).map(as_task)
+        first, *others = mixture.parts
         if levels is None:
-            levels = [level for level in first.levels if all(level in one.levels for one in others)]
+            levels = [
+                level for level in first.levels if all(level in other.levels for other in others)
+            ]
         if isinstance(levels, str | bytes) or not isinstance(levels, Mapping | Sequence):
             raise UsageError(f"Levels {short(levels)}: expected a list of levels of the task.")
         if not isinstance(levels, Mapping):
-            levels = {level: _at(chosen, level) for level in levels}
+            levels = {level: _at(mixture, level) for level in levels}
         if not levels:
-            names = " and ".join(repr(one.name) for one in chosen.parts)
+            names = " and ".join(repr(part.name) for part in mixture.parts)
             raise UsageError(
                 f"A curriculum needs levels, which are missing for {names}. Give levels=."
             )
@@ -100,11 +102,11 @@ class Curriculum:
         self._up, self._down, self._window = upper, lower, window
         self._end_tokens = {end_tokens} if isinstance(end_tokens, int) else {*end_tokens}
         self._rows: dict[str, StreamRows] = {}
-        for level, made in levels.items():
-            several = isinstance(made, Mapping | list | tuple) and len(made) > 0
-            if not (several or isinstance(made, Task)):
-                raise UsageError(f"Level {level!r} is {short(made)}: expected a task.")
-            tasks = Mixture.of(made).map(as_task)
+        for level, source in levels.items():
+            several = isinstance(source, Mapping | list | tuple) and len(source) > 0
+            if not (several or isinstance(source, Task)):
+                raise UsageError(f"Level {level!r} is {short(source)}: expected a task.")
+            tasks = Mixture.of(source).map(as_task)
             _check_texts(tasks)
             self._rows[level] = StreamRows(tasks, split, seed)
         self._names = list(levels)
@@ -204,16 +206,16 @@ class Curriculum:
                 f"State of the levels {', '.join(map(str, state['given']))}: this curriculum has "
                 f"{', '.join(self._names)}."
             )
-        for given in state["given"].values():
-            check_whole_number("Rows given", given, least=0)
+        for count in state["given"].values():
+            check_whole_number("Rows given", count, least=0)
         self.level, self._rewards = state["level"], list(state["rewards"])
         self._given = dict(state["given"])
 
 
 def _at(tasks: Mixture[Task], level: str) -> dict[Source, int]:
     """The tasks at one of their levels, with their weights."""
-    made = [changed(task, level=level) for task in tasks.parts]
-    return dict(zip(made, tasks.weights, strict=True))
+    parts = [changed(task, level=level) for task in tasks.parts]
+    return dict(zip(parts, tasks.weights, strict=True))
 
 
 def _check_texts(tasks: Mixture[Task]) -> None:
@@ -228,9 +230,9 @@ def _check_texts(tasks: Mixture[Task]) -> None:
 def _prompt(tasks: Mixture[Task], task: Task, row: Mapping[str, Any]) -> dict[str, Any]:
     """A row of a level as `prompts` has it."""
     answer = task.answer.format_answer(row[LABEL])
-    asked = {"id": row["id"], "prompt": Conversation(task).messages(row), "answer": answer}
+    prompt = {"id": row["id"], "prompt": Conversation(task).messages(row), "answer": answer}
     columns = {name: row[name] for name in task.columns}
-    return {**asked, **(columns if tasks.is_single else carried(task, row))}
+    return {**prompt, **(columns if tasks.is_single else carried(task, row))}
 
 
 def _columns(tasks: Mixture[Task]) -> tuple[str, ...]:

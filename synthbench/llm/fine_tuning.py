@@ -48,14 +48,16 @@ def sft_examples(
         Answer: 7
     """
     rows = prompts(task, split, solutions=solutions, **options)
-    pictures = [name for name, one in rows.features.items() if type(one).__name__ == "Image"]
+    pictures = [
+        name for name, feature in rows.features.items() if type(feature).__name__ == "Image"
+    ]
     mixture, plain = Mixture.of(task), rows.remove_columns(pictures)
     pairs: Iterable[tuple[Task, Mapping[str, Any]]]
     if mixture.is_single:
-        made = askable(mixture.parts[0]).task
-        mixed, pairs = [], ((made, row) for row in plain)
+        part = askable(mixture.parts[0]).task
+        mixed, pairs = [], ((part, row) for row in plain)
     else:
         mixed, pairs = [TASK], map(carried_row, plain)
-    completions = [[Conversation(one, None, (), solutions).reply(row)] for one, row in pairs]
+    completions = [[Conversation(task, None, (), solutions).reply(row)] for task, row in pairs]
     rows = rows.add_column("completion", completions)
     return rows.select_columns(["id", "prompt", "completion", *mixed, *pictures])

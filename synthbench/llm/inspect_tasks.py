@@ -50,23 +50,23 @@ def inspect_task(
     if not sources.is_single:
         options: dict[str, Any] = {"limit": limit, "offset": offset, "preset": preset}
         return _mixed_task(prompts(task, split, shots=shots, system=system, **options), split)
-    asked = open_rows(askable(sources.parts[0]), split, limit, offset=offset, preset=preset)
-    made, conversation = asked.task, asked.conversation(shots, system)
+    asked_rows = open_rows(askable(sources.parts[0]), split, limit, offset=offset, preset=preset)
+    task, conversation = asked_rows.task, asked_rows.conversation(shots, system)
     samples = [
         Sample(
             id=row["id"],
             input=_input(conversation.messages(row)),
-            target=made.answer.format_answer(row[LABEL]),
-            metadata=metadata(made, row),
+            target=task.answer.format_answer(row[LABEL]),
+            metadata=metadata(task, row),
         )
-        for row in asked.rows()
+        for row in asked_rows.rows()
     ]
     return inspect_ai.Task(
-        dataset=MemoryDataset(samples, name=f"{made.name} {made.variant} {split}"),
+        dataset=MemoryDataset(samples, name=f"{task.name} {task.variant} {split}"),
         solver=generate(),
-        scorer=right_answer(made.name, made.variant, made.seed, made.parameters.to_dict()),
-        name=made.name,
-        metadata=asked.metadata,
+        scorer=right_answer(task.name, task.variant, task.seed, task.parameters.to_dict()),
+        name=task.name,
+        metadata=asked_rows.metadata,
     )
 
 
@@ -96,11 +96,11 @@ _MESSAGES = {
 
 def _input(messages: list[dict[str, Any]]) -> str | list[Any]:
     """Messages as Inspect has them. A single text stands for itself."""
-    contents = [_content(one["content"]) for one in messages]
+    contents = [_content(message["content"]) for message in messages]
     if len(contents) == 1 and isinstance(contents[0], str):
         return contents[0]
     pairs = zip(messages, contents, strict=True)
-    return [_MESSAGES[one["role"]](content=content) for one, content in pairs]
+    return [_MESSAGES[message["role"]](content=content) for message, content in pairs]
 
 
 def _content(content: str | list[dict[str, Any]]) -> Any:
@@ -120,10 +120,10 @@ def right_answer(task: str, variant: str, seed: int, parameters: dict[str, Any])
 
     A score's explanation is the completion. The reason comes first if it was not read.
     """
-    made = task_from(task, variant, parameters, seed)
+    synthbench_task = task_from(task, variant, parameters, seed)
 
     async def score(state: TaskState, target: Target) -> Score:
-        return _judged(made, state.metadata, state.output)
+        return _judged(synthbench_task, state.metadata, state.output)
 
     return score
 
@@ -141,11 +141,11 @@ def right_answers() -> Scorer:
 def _judged(task: Task, row: Mapping[str, Any], output: ModelOutput) -> Score:
     reason = output.choices[0].stop_reason if output.choices else None
     completion = running_text(output.completion, reason)
-    found = find_answer(task, completion, row, truncated=completion.truncated)
+    answer = find_answer(task, completion, row, truncated=completion.truncated)
     unread = why_unread(task, row, completion)
     return Score(
         value=reward_of(task, row, completion),
-        answer=None if found is None else str(found),
+        answer=None if answer is None else str(answer),
         explanation=completion if unread is None else f"Not read: {unread}.\n\n{completion}",
         metadata={
             "unread": unread,
@@ -159,19 +159,19 @@ def _register(name: str) -> None:
     """Let Inspect find a task by its name."""
 
     @inspect_ai.task(name=name)
-    def made(
+    def make_task(
         split: str = "test",
         limit: int | None = None,
         offset: int = 0,
         preset: str = "paper",
         shots: int = 0,
         system: str | None = None,
-        **chosen: Any,
+        **task_options: Any,
     ) -> inspect_ai.Task:
-        """`chosen` is what `synthbench.task` takes: `level`, `variant`, `seed` and parameters."""
+        """`task_options` are those of `synthbench.task`, such as `level` and parameters."""
         options: dict[str, Any] = {"limit": limit, "offset": offset, "preset": preset}
         return inspect_task(
-            registry.task(name, **chosen), split, shots=shots, system=system, **options
+            registry.task(name, **task_options), split, shots=shots, system=system, **options
         )
 
 

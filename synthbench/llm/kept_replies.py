@@ -32,7 +32,7 @@ class KeptReplies:
 
     Args:
         directory: where they are kept; None for memory alone.
-        asked: what replies depend on beside the row, as JSON values.
+        identity: what replies depend on beside the row, as JSON values.
 
     Attributes:
         replies: the replies so far.
@@ -43,9 +43,9 @@ class KeptReplies:
         DatasetError: a file there is damaged.
     """
 
-    def __init__(self, directory: Path | None, asked: Mapping[str, Any]) -> None:
+    def __init__(self, directory: Path | None, identity: Mapping[str, Any]) -> None:
         self.replies: dict[tuple[str, int], ChatReply] = {}
-        self._directory, self._asked = directory, json.loads(json.dumps(asked))
+        self._directory, self._asked = directory, json.loads(json.dumps(identity))
         self._opened = contextlib.ExitStack()
         self._file: BinaryIO | None = None
         if directory is not None:
@@ -100,10 +100,10 @@ class KeptReplies:
         if before == self._asked:
             return
         if not (isinstance(before, dict) and before.keys() == self._asked.keys()):
-            found = list(before) if isinstance(before, dict) else before
+            content = list(before) if isinstance(before, dict) else before
             raise DatasetError(
                 f"{file} is not what ask writes: expected an object with "
-                f"{', '.join(self._asked)}. Found {short(found)}.\nName another directory."
+                f"{', '.join(self._asked)}. Found {short(content)}.\nName another directory."
             )
         name = next(key for key, value in self._asked.items() if before[key] != value)
         raise UsageError(

@@ -53,17 +53,17 @@ def mixed_prompts(
         sizes = [len(part) for part in parts]
         if not (end := tasks.whole_rows(sizes)):
             raise UsageError(
-                f"{' and '.join(f'{one:,}' for one in sizes)} rows are too few for the weights "
+                f"{' and '.join(f'{size:,}' for size in sizes)} rows are too few for the weights "
                 f"{', '.join(map(str, tasks.weights))}."
             )
     else:
         end = offset + check_whole_number("Limit", limit, least=1, most=sys.maxsize)
         parts = [prompts(part, max(count, 1)) for part, count in enumerate(tasks.counts(end))]
     rows = [map(_carried_of(task), part) for task, part in zip(tasks.parts, parts, strict=True)]
-    chosen = list(itertools.islice(tasks.interleave(rows), offset, end))
-    if not chosen:
+    mixed = list(itertools.islice(tasks.interleave(rows), offset, end))
+    if not mixed:
         raise UsageError(f"Offset {offset:,}: the mixture ends before it.")
-    return datasets.Dataset.from_list(chosen)
+    return datasets.Dataset.from_list(mixed)
 
 
 def check_mixable(tasks: Mixture[Task]) -> None:
@@ -81,11 +81,11 @@ def check_mixable(tasks: Mixture[Task]) -> None:
 def _carried_of(task: Task) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """A row of `prompts` as a row of a mixture."""
 
-    def made(row: dict[str, Any]) -> dict[str, Any]:
-        asked = {name: row.pop(name) for name in ("id", "prompt", "answer")}
-        return {**asked, **carried(task, row)}
+    def carry(row: dict[str, Any]) -> dict[str, Any]:
+        prompt = {name: row.pop(name) for name in ("id", "prompt", "answer")}
+        return {**prompt, **carried(task, row)}
 
-    return made
+    return carry
 
 
 def carried(task: Task, row: Mapping[str, Any]) -> dict[str, str]:
@@ -94,13 +94,13 @@ def carried(task: Task, row: Mapping[str, Any]) -> dict[str, str]:
     return {TASK: task_spec(task), ROW: json.dumps(columns, ensure_ascii=False)}
 
 
-def carried_row(given: Any) -> tuple[Task, dict[str, Any]]:
+def carried_row(record: Any) -> tuple[Task, dict[str, Any]]:
     """The task and the row that a program has carried.
 
     Raises:
         UsageError: it has carried something else.
     """
-    carried = given if isinstance(given, Mapping) else {}
+    carried = record if isinstance(record, Mapping) else {}
     task, row = carried.get(TASK), carried.get(ROW)
     try:
         columns = read_json(row.encode()) if isinstance(row, str) else None
@@ -109,6 +109,6 @@ def carried_row(given: Any) -> tuple[Task, dict[str, Any]]:
     if not (isinstance(task, str) and isinstance(columns, dict)):
         raise UsageError(
             f"Expected 'task' and 'row' as prompts and exports of synthbench write them. Got "
-            f"{short(given)}."
+            f"{short(record)}."
         )
     return task_of(task), columns

@@ -60,7 +60,7 @@ class SynthbenchResourcesServer(SimpleResourcesServer):
 
 def _last_message(response: Any) -> str | None:
     """The text of the last message in a response; None without a message."""
-    messages = [one.content for one in response.output if one.type == "message"]
+    messages = [output.content for output in response.output if output.type == "message"]
     if not messages:
         return None
     last = messages[-1]
@@ -78,9 +78,9 @@ def _is_truncated(response: Any) -> bool:
 def _server() -> SynthbenchResourcesServer:
     """A server that only judges, without a place in the network."""
     config = BaseResourcesServerConfig(host="127.0.0.1", port=0, entrypoint="app.py", name="")
-    made: SynthbenchResourcesServer
-    made = SynthbenchResourcesServer.model_construct(config=config, server_client=None)
-    return made
+    server: SynthbenchResourcesServer
+    server = SynthbenchResourcesServer.model_construct(config=config, server_client=None)
+    return server
 
 
 def verifier_fixture(cases: Path) -> Any:

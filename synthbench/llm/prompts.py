@@ -98,18 +98,18 @@ def prompts(
 
     if sources.is_single:
         return open_part(0, limit, offset)
-    return mixed_prompts(sources.map(lambda one: one.task), limit, offset, open_part)
+    return mixed_prompts(sources.map(lambda source: source.task), limit, offset, open_part)
 
 
 def _with_prompts(asked_rows: AskedRows, conversation: Conversation) -> datasets.Dataset:
     """Rows of a task with their prompts and answers."""
-    made, opened = asked_rows.task, asked_rows.with_datasets()
+    task, opened = asked_rows.task, asked_rows.with_datasets()
     columns = opened.column_names
     texts = opened[TEXT] if TEXT in columns else [None] * len(opened)
-    image = None if made.image_column is None else {"type": "image", "text": None}
-    asked = [conversation.ask(text, image) for text in texts]
-    answers = [made.answer.format_answer(label) for label in opened[LABEL]]
-    opened = opened.add_column("prompt", asked).add_column("answer", answers)
+    image = None if task.image_column is None else {"type": "image", "text": None}
+    messages = [conversation.ask(text, image) for text in texts]
+    answers = [task.answer.format_answer(label) for label in opened[LABEL]]
+    opened = opened.add_column("prompt", messages).add_column("answer", answers)
     return opened.select_columns(["id", "prompt", "answer", *columns[1:]])
 
 
@@ -267,7 +267,7 @@ def _enough(examples: list[dict[str, Any]], split: str, count: int) -> list[dict
 
 def _split_of_examples(task: Task, shots: int) -> str:
     """The split that worked examples are taken from."""
-    trained = next((one.name for one in task.splits if not one.evaluation), None)
+    trained = next((split.name for split in task.splits if not split.evaluation), None)
     if trained is None or task.image_column is not None:
         raise UsageError(f"Shots {shots}: {task.name!r} has no texts in train. Allowed is 0.")
     return trained
@@ -287,19 +287,19 @@ def open_rows(
     Raises:
         UsageError: an unknown split, a number that is not allowed, or sizes beside a directory.
     """
-    made, dataset = source
+    task, dataset = source
     if dataset is not None:
         if rows or preset != "paper":
             raise UsageError(
                 f"rows={rows!r}, preset={preset!r}: {str(dataset.path)!r} is a dataset directory "
                 "and has its own sizes. Leave them out."
             )
-        return AskedRows(made, split, limit, offset, dataset, None)
-    made.split(split)
-    plan = plan_rows(made, preset, rows)
+        return AskedRows(task, split, limit, offset, dataset, None)
+    task.split(split)
+    plan = plan_rows(task, preset, rows)
     if limit is None:
-        dataset = cached_dataset(made, preset, rows, split)
-    return AskedRows(made, split, limit, offset, dataset, plan)
+        dataset = cached_dataset(task, preset, rows, split)
+    return AskedRows(task, split, limit, offset, dataset, plan)
 
 
 def askable(task: Source) -> Askable:
@@ -312,14 +312,14 @@ def askable(task: Source) -> Askable:
     if not isinstance(task, str | Task | PathLike):
         raise unknown_name("task or dataset directory", task, list_tasks())
     if isinstance(task, Task) or task in list_tasks():
-        made = as_task(task)
+        task = as_task(task)
     else:
         if not usable_path("Dataset", task).exists():
             raise unknown_name("task or dataset directory", str(task), list_tasks())
         dataset = DatasetDirectory.open(Path(task))
-        made = dataset.make_task()
-    check_askable(made)
-    return Askable(made, dataset)
+        task = dataset.make_task()
+    check_askable(task)
+    return Askable(task, dataset)
 
 
 def check_askable(task: Task) -> None:

@@ -101,9 +101,9 @@ class RowsConfig:
 
     def make_task(self) -> Task:
         """The task that is chosen."""
-        chosen = {name: getattr(self, field) for field, name in self.parameters.items()}
-        given = {name: value for name, value in chosen.items() if value is not None}
-        return registry.task(self.task, self.variant, level=self.level, **given)
+        values = {name: getattr(self, field) for field, name in self.parameters.items()}
+        parameters = {name: value for name, value in values.items() if value is not None}
+        return registry.task(self.task, self.variant, level=self.level, **parameters)
 
 
 def _config_of(name: str) -> type[RowsConfig]:
@@ -145,7 +145,11 @@ class SynthbenchDataset(ProceduralDataset):
         if not 0 <= idx < self.size:
             raise IndexError(f"row {idx} of {self.size}")
         task, row = self._rows[idx]
-        difficulty = {one.column: row[one.column] for one in task.group_by if one.column != LABEL}
+        difficulty = {
+            breakdown.column: row[breakdown.column]
+            for breakdown in task.group_by
+            if breakdown.column != LABEL
+        }
         return {
             "question": f"{task.instruction}\n\n{shown(task, row[TEXT])}",
             "answer": task.answer.format_answer(row[LABEL]),
@@ -166,5 +170,5 @@ class SynthbenchDataset(ProceduralDataset):
         Raises:
             UsageError: the entry is not one of ours.
         """
-        given = entry.get("metadata") if isinstance(entry, Mapping) else entry
-        return reward_of(*carried_row(given), answer)
+        record = entry.get("metadata") if isinstance(entry, Mapping) else entry
+        return reward_of(*carried_row(record), answer)

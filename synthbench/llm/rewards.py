@@ -36,8 +36,8 @@ class Reward:
 
     def __init__(self, tasks: Sequence[Task], end_tokens: Sequence[int] = ()) -> None:
         self._end_tokens = frozenset(map(int, end_tokens))
-        self._tasks = {task_spec(one): one for one in tasks}
-        names = dict.fromkeys(one.name.replace("-", "_") for one in tasks)
+        self._tasks = {task_spec(task): task for task in tasks}
+        names = dict.fromkeys(task.name.replace("-", "_") for task in tasks)
         self.__name__ = "_".join(["synthbench", *names])  # its name in the trainer's logs
 
     def __repr__(self) -> str:
@@ -70,9 +70,9 @@ class Reward:
             for (task, row), completion, is_cut in zip(pairs, completions, truncated, strict=True)
         ]
 
-    def _carried(self, given: Mapping[str, Any]) -> tuple[Task, dict[str, Any]]:
-        task, row = carried_row(given)
-        check_name("task of this reward", given[TASK], self._tasks)
+    def _carried(self, record: Mapping[str, Any]) -> tuple[Task, dict[str, Any]]:
+        task, row = carried_row(record)
+        check_name("task of this reward", record[TASK], self._tasks)
         return task, row
 
 
@@ -102,7 +102,7 @@ def trl_reward(task: Sources, *, end_tokens: int | Sequence[int] = ()) -> Reward
         [1.0, 0.0]
     """
     ends = (end_tokens,) if isinstance(end_tokens, int) else end_tokens
-    return Reward([askable(one).task for one in Mixture.of(task).parts], ends)
+    return Reward([askable(part).task for part in Mixture.of(task).parts], ends)
 
 
 def truncations(
@@ -121,7 +121,7 @@ def truncations(
     if any(FINISH_REASON in row for row in rows):
         return [is_truncated(row[FINISH_REASON]) for row in rows]
     ids: list[Any] = [row.get(COMPLETION_IDS, ()) if end_tokens else () for row in rows]
-    return [_last_token(one) not in {None, *end_tokens} for one in ids]
+    return [_last_token(tokens) not in {None, *end_tokens} for tokens in ids]
 
 
 def _last_token(ids: Any) -> int | None:
@@ -149,8 +149,8 @@ def rows_of(
     """
     if not isinstance(checked_completions(completions), Sized):
         raise UsageError(f"Completions of type {type(completions).__name__}: expected a list.")
-    found = [name for name in names if columns.get(name) is not None]
-    for name in found:
+    present = [name for name in names if columns.get(name) is not None]
+    for name in present:
         values = columns[name]
         is_one = isinstance(values, str | bytes | Mapping) or is_scalar(values)
         if is_one or not (hasattr(values, "__len__") and hasattr(values, "__getitem__")):
@@ -159,6 +159,6 @@ def rows_of(
             raise UsageError(
                 f"Column {name!r} has {len(values):,} values for {len(completions):,} completions."
             )
-    values_of = (list(columns[name]) for name in found)
-    rows = [dict(zip(found, cells, strict=True)) for cells in zip(*values_of, strict=True)]
+    values_of = (list(columns[name]) for name in present)
+    rows = [dict(zip(present, cells, strict=True)) for cells in zip(*values_of, strict=True)]
     return rows or [{} for _ in completions]

@@ -57,8 +57,8 @@ def score(
         >>> llm.score("parity", row, "7 or 2")
         0.0
     """
-    made = askable(task).task
-    return reward_of(made, row, completion, truncated=truncated)
+    task = askable(task).task
+    return reward_of(task, row, completion, truncated=truncated)
 
 
 @data_first("llm.evaluate(data, completions, task)")
@@ -106,7 +106,7 @@ def evaluate(
         check_askable(task)
     texts: Any
     if isinstance(completions, Mapping):
-        texts = {name: _text_of(one) for name, one in completions.items()}
+        texts = {name: _text_of(completion) for name, completion in completions.items()}
     else:
         texts = list(map(_text_of, checked_completions(completions)))
         if not is_directory:
@@ -128,9 +128,9 @@ def checked_completions(completions: Any) -> Iterable[Any]:
     return completions
 
 
-def is_scalar(given: Any) -> bool:
+def is_scalar(array: Any) -> bool:
     """True if this is an array or a tensor without axes, which lacks a length."""
-    return getattr(given, "shape", None) == ()
+    return getattr(array, "shape", None) == ()
 
 
 def _refuse_several_a_row(completions: int, rows: Any) -> None:
@@ -172,27 +172,27 @@ def _text_of(completion: Any) -> str | None:
     Raises:
         UsageError: it is neither a text nor a number nor messages.
     """
-    given = plain_value(completion)
-    if isinstance(given, str):
-        return given
-    if isinstance(given, bytes):
-        return given.decode("utf-8", "replace")
-    if is_number(given):
+    content = plain_value(completion)
+    if isinstance(content, str):
+        return content
+    if isinstance(content, bytes):
+        return content.decode("utf-8", "replace")
+    if is_number(content):
         try:
-            return str(given)
+            return str(content)
         except ValueError:  # thousands of digits, which Python does not write
             return None
-    if isinstance(given, list | tuple):
-        given = given[-1] if given else None
-        if isinstance(given, str):
+    if isinstance(content, list | tuple):
+        content = content[-1] if content else None
+        if isinstance(content, str):
             raise UsageError(f"Completion {short(completion)}: a list of texts. {_SEVERAL}")
-    if isinstance(given, Mapping):
-        given = given.get("content", completion)
-    if isinstance(given, list | tuple):
-        parts = [one.get("text") or "" if isinstance(one, Mapping) else one for one in given]
-        given = "".join(parts) if all(isinstance(one, str) for one in parts) else completion
-    if given is None or isinstance(given, str):
-        return given
+    if isinstance(content, Mapping):
+        content = content.get("content", completion)
+    if isinstance(content, list | tuple):
+        parts = [part.get("text") or "" if isinstance(part, Mapping) else part for part in content]
+        content = "".join(parts) if all(isinstance(part, str) for part in parts) else completion
+    if content is None or isinstance(content, str):
+        return content
     raise UsageError(
         f"Completion {short(completion)} of type {type(completion).__name__}: expected a text or "
         "chat messages, of which the last counts."

@@ -23,11 +23,11 @@ def text_tasks(task: Sources, split: str) -> Mixture[Task]:
     Raises:
         UsageError: an unknown name, or a task whose rows are not texts with one right answer.
     """
-    tasks = Mixture.of(task).map(lambda one: askable(one).task)
-    for one in tasks.parts:
-        if (reason := why_not_text(one)) is not None:
-            raise UsageError(f"Task {one.name!r} cannot be asked as text: {reason}.")
-        one.split(split)
+    tasks = Mixture.of(task).map(lambda source: askable(source).task)
+    for part in tasks.parts:
+        if (reason := why_not_text(part)) is not None:
+            raise UsageError(f"Task {part.name!r} cannot be asked as text: {reason}.")
+        part.split(split)
     check_mixable(tasks)
     return tasks
 

@@ -31,8 +31,8 @@ class SynthbenchEnv(BaseTextEnv):
 
     def __init__(self, env_config: Any = None, extras: Mapping[str, Any] | None = None) -> None:
         super().__init__()
-        given = extras.get("extra_info") if isinstance(extras, Mapping) else extras
-        self._task, self._row = carried_row(given)
+        record = extras.get("extra_info") if isinstance(extras, Mapping) else extras
+        self._task, self._row = carried_row(record)
 
     def step(self, action: str) -> BaseTextEnvStepOutput:
         """Reward the model's answer with 1.0 or 0.0, and end the episode."""

@@ -39,7 +39,7 @@ def worked_solution(task: str | Task | PathLike[str], row: Mapping[str, Any]) ->
         [SM 8 3 ]: 8 + 3 = 11, and its last digit is 1.
         Answer: 1
     """
-    made = askable(task).task
+    task = askable(task).task
     if LABEL not in row:
         raise UsageError(f"The row has no label. It has {', '.join(map(str, row)) or 'none'}.")
-    return solution(made, row)
+    return solution(task, row)

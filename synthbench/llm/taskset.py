@@ -105,7 +105,11 @@ class SynthbenchTaskset(vf.Taskset[SynthbenchTask, SynthbenchConfig]):
 
     def load(self) -> Iterator[SynthbenchTask]:
         """The rows in the stream's order, each with its prompt and answer."""
-        shown = {row["id"] for one in self._conversations.values() for row in one.examples}
+        shown = {
+            row["id"]
+            for conversation in self._conversations.values()
+            for row in conversation.examples
+        }
         for number in itertools.count(self.config.offset):
             task, row = self._rows[number]
             if row["id"] in shown:
@@ -113,7 +117,9 @@ class SynthbenchTaskset(vf.Taskset[SynthbenchTask, SynthbenchConfig]):
             messages = self._conversations[task].messages(row)
             data = SynthbenchData(
                 id=row["id"],
-                prompt=[_MESSAGES[one["role"]](content=one["content"]) for one in messages],
+                prompt=[
+                    _MESSAGES[message["role"]](content=message["content"]) for message in messages
+                ],
                 system_prompt=self.config.system,
                 answer=task.answer.format_answer(row[LABEL]),
                 row=metadata(task, row),
