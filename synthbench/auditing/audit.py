@@ -55,7 +55,9 @@ class Audit:
     def findings(self) -> list[str]:
         """Warnings, as sentences that begin with the variant's name."""
         return [
-            f"{name}, {text}" for name, found in self.variants.items() for text in found.findings
+            f"{name}, {text}"
+            for name, variant in self.variants.items()
+            for text in variant.findings
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -69,9 +71,9 @@ class Audit:
     def __rich__(self) -> Group:
         """The main tables in colours, as `rich.print` and the command line show them."""
         parts: list[Any] = []
-        for name, found in self.variants.items():
+        for name, variant in self.variants.items():
             title = styled(f"{self.task}, {name} (seed {self.seed})", "bold")
-            parts += [*([""] if parts else []), title, show_variant(found)]
+            parts += [*([""] if parts else []), title, show_variant(variant)]
         return stack(*parts)
 
 

@@ -62,13 +62,13 @@ class Distribution:
 
 def count_all(subject: AuditedVariant, scans: Mapping[str, SplitScan]) -> list[Distribution]:
     """Count the labels and levels of all rows."""
-    found = []
+    distributions = []
     if all(len(scan.labels) for scan in scans.values()):
         labels = {name: scan.labels for name, scan in scans.items()}
-        found.append(_distribution("label", labels, subject.label_text, every_row=True))
+        distributions.append(_distribution("label", labels, subject.label_text, every_row=True))
     levels = {name: scan.levels for name, scan in scans.items()}
     return [
-        *found,
+        *distributions,
         _distribution(subject.levels.name, levels, subject.levels.label, every_row=True),
     ]
 
@@ -88,11 +88,11 @@ def count_sampled(subject: AuditedVariant, samples: Mapping[str, Sample]) -> lis
             "tokens": lambda rows: tokens(rows).flatten().to_pylist(),
             **looks,
         }
-    found = []
+    distributions = []
     for name, look in looks.items():
         seen = {split: np.asarray(look(sample.columns)) for split, sample in samples.items()}
-        found.append(_distribution(name, seen, str, every_row=False))
-    return found
+        distributions.append(_distribution(name, seen, str, every_row=False))
+    return distributions
 
 
 def _distribution(
@@ -103,8 +103,10 @@ def _distribution(
         name,
         [label(value) for value in distinct.tolist()],
         {
-            split: np.bincount(np.searchsorted(distinct, given), minlength=len(distinct)).tolist()
-            for split, given in values.items()
+            split: np.bincount(
+                np.searchsorted(distinct, split_values), minlength=len(distinct)
+            ).tolist()
+            for split, split_values in values.items()
         },
         every_row,
     )

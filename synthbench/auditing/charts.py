@@ -61,11 +61,11 @@ def score_chart(
         ticks = "".join(f"M{x:.2f} {top + _LINE * row + 15:.2f}v12" for row in range(len(scores)))
         parts.append(_titled("reference", f"{name} {value:.3g}", f'<path d="{ticks}"/>'))
     for row, (name, score) in enumerate(scores.items()):
-        y, found = top + _LINE * row, score.figures[metric]
+        y, figure = top + _LINE * row, score.figures[metric]
         text = score_text(score, metric, reference)
         parts.append(_text(across(0), y + _LETTERS, f"{_short(name, _SHORTCUT_NAME)} {text}"))
-        ends = _line("", (across(found.low), y + 21), (across(found.high), y + 21))
-        dot = f'<circle cx="{across(found.mean):.2f}" cy="{y + 21:.2f}" r="3.4"/>'
+        ends = _line("", (across(figure.low), y + 21), (across(figure.high), y + 21))
+        dot = f'<circle cx="{across(figure.mean):.2f}" cy="{y + 21:.2f}" r="3.4"/>'
         text = f"{name}: {score_text(score, metric, reference, with_interval=True)}"
         parts.append(_titled("mark near" if score.near else "mark", text, ends + dot))
     return _figure(title, bottom + 1.6 * _LETTERS, parts)
@@ -113,7 +113,7 @@ def bar_chart(title: str, distribution: Distribution, split: str, other: str | N
 def _even(end: float) -> list[float]:
     """At most seven round numbers from 0 to `end`."""
     power = 10.0 ** math.floor(math.log10(end))
-    step = next(one for one in (0.2 * power, 0.5 * power, power, 2 * power) if end / one < 6)
+    step = next(width for width in (0.2 * power, 0.5 * power, power, 2 * power) if end / width < 6)
     return [step * number for number in range(math.floor(end / step + 1e-9) + 1)]
 
 

@@ -45,10 +45,10 @@ def find_leaks(subject: AuditedVariant, scans: Mapping[str, SplitScan]) -> dict[
     """Compare all rows of all splits with each other."""
     repeated_ids, near = _repeated_ids(scans), _near_duplicates(subject, scans)
     contents = {name: distinct(scan.contents) for name, scan in scans.items()}
-    found = {}
+    leaks = {}
     for name, own in scans.items():
         others = [other for other in scans if other != name]
-        found[name] = SplitLeaks(
+        leaks[name] = SplitLeaks(
             rows=len(own.contents),
             repeated=len(own.contents) - len(contents[name]),
             shared={other: int(are_in(own.contents, contents[other]).sum()) for other in others},
@@ -60,7 +60,7 @@ def find_leaks(subject: AuditedVariant, scans: Mapping[str, SplitScan]) -> dict[
             },
             near_duplicates=near[name],
         )
-    return found
+    return leaks
 
 
 def distinct(codes: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -77,27 +77,27 @@ def are_in(codes: NDArray[np.uint64], ordered: NDArray[np.uint64]) -> NDArray[np
     if not len(ordered):
         return np.zeros(len(codes), np.bool_)
     index = np.minimum(np.searchsorted(ordered, codes), len(ordered) - 1)
-    found: NDArray[np.bool_] = ordered[index] == codes
-    return found
+    mask: NDArray[np.bool_] = ordered[index] == codes
+    return mask
 
 
 def _repeated_ids(scans: Mapping[str, SplitScan]) -> dict[str, int]:
     """Number of ids of each split that occurred before, in this split or an earlier split."""
-    found, before = {}, np.zeros(0, np.uint64)
+    repeated, before = {}, np.zeros(0, np.uint64)
     for name, scan in scans.items():
         after = distinct(np.concatenate([before, scan.ids]))
-        found[name] = len(scan.ids) - (len(after) - len(before))
+        repeated[name] = len(scan.ids) - (len(after) - len(before))
         before = after
-    return found
+    return repeated
 
 
 def _near_duplicates(
     subject: AuditedVariant, scans: Mapping[str, SplitScan]
 ) -> dict[str, dict[str, NearDuplicates]]:
     """The rows of each split with a near duplicate in train, by kind. Exact copies do not count."""
-    found: dict[str, dict[str, NearDuplicates]] = {name: {} for name in scans}
+    duplicates: dict[str, dict[str, NearDuplicates]] = {name: {} for name in scans}
     if subject.train is None:
-        return found
+        return duplicates
     train = scans[subject.train]
     contents, first = np.unique(train.contents, return_index=True)
     for kind in subject.spec.near_duplicate_keys:
@@ -107,7 +107,7 @@ def _near_duplicates(
                 near = are_in(own.near_duplicates[kind], keys[counts > 1])
             else:
                 near = are_in(own.near_duplicates[kind], keys) & ~are_in(own.contents, contents)
-            found[name][kind] = NearDuplicates(
+            duplicates[name][kind] = NearDuplicates(
                 rows=int(near.sum()),
                 share=float(near.mean()),
                 levels={
@@ -115,7 +115,7 @@ def _near_duplicates(
                     for level in np.unique(own.levels).tolist()
                 },
             )
-    return found
+    return duplicates
 
 
 @dataclasses.dataclass(frozen=True)

@@ -25,19 +25,19 @@ def fit_linear(features: Callable[[Columns], Any], train: Columns) -> Predictor:
     from sklearn.linear_model import LogisticRegression
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-    given, label = features(train), labels_of(train)
+    inputs, label = features(train), labels_of(train)
     if len(np.unique(label)) == 1:  # scikit-learn refuses a single class
         return lambda columns: np.full(len(columns["label"]), label[0])
     scale: Any = 1.0
-    if isinstance(given, np.ndarray):
-        scale = given.std(axis=0)
+    if isinstance(inputs, np.ndarray):
+        scale = inputs.std(axis=0)
         scale[scale == 0] = 1.0
     model = LogisticRegression(max_iter=_STEPS, random_state=0)
     # On one thread sums have the same order on every machine, and busy cores cause no delay.
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", "The number of unique classes")  # of tiny splits
-        model.fit(given / scale, label)
+        model.fit(inputs / scale, label)
 
     def predict(columns: Columns) -> NDArray[Any]:
         answers: NDArray[Any] = model.predict(features(columns) / scale)

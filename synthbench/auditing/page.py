@@ -44,14 +44,14 @@ def write_report(audit: Audit, directory: Path) -> None:
 def page(audit: Audit) -> str:
     """The audit as a self-contained HTML page."""
     settings = "; ".join(f"{name} {_plain(value)}" for name, value in audit.parameters.items())
-    made = f"Seed {audit.seed}, synthbench {audit.synthbench}. Parameters: {settings}"
+    footer = f"Seed {audit.seed}, synthbench {audit.synthbench}. Parameters: {settings}"
     title = f"Audit of {escaped(audit.task)}"
     parts = [_HEAD.replace("TITLE", title), f"<h1>{title}</h1>", *_links(audit)]
-    for name, found in audit.variants.items():
+    for name, variant in audit.variants.items():
         parts += [f'<section id="{escaped(name)}">', f"<h2>{escaped(name)}</h2>"]
-        parts += [line for section in variant_sections(found) for line in _section(section)]
+        parts += [line for section in variant_sections(variant) for line in _section(section)]
         parts.append("</section>")
-    parts += [f"<p>{escaped(made)}</p>", "</main>", "</body>", "</html>"]
+    parts += [f"<p>{escaped(footer)}</p>", "</main>", "</body>", "</html>"]
     return "\n".join(parts) + "\n"
 
 
@@ -59,9 +59,11 @@ def _links(audit: Audit) -> Iterator[str]:
     """Links to the variants with their verdicts, if there are several."""
     if len(audit.variants) > 1:
         yield '<nav aria-label="Variants"><ul>'
-        for name, found in audit.variants.items():
+        for name, variant in audit.variants.items():
             link = f'<a href="#{escaped(name)}">{escaped(name)}</a>'
-            verdicts = "; ".join(escaped(one) for one in (*leaked(found), verdict(found)))
+            verdicts = "; ".join(
+                escaped(sentence) for sentence in (*leaked(variant), verdict(variant))
+            )
             yield f"<li>{link}, {verdicts}</li>"
         yield "</ul></nav>"
 

@@ -102,12 +102,12 @@ def _fit_network(column: str, train: Columns) -> Predictor:
 
     @torch.no_grad()
     def predict(columns: Columns) -> NDArray[Any]:
-        given = torch.from_numpy(decode_pixels(column, columns))
-        chosen = [
-            network(scaled(given[first : first + _BATCH])).argmax(dim=1)
-            for first in range(0, len(given), _BATCH)
+        images = torch.from_numpy(decode_pixels(column, columns))
+        classes = [
+            network(scaled(images[first : first + _BATCH])).argmax(dim=1)
+            for first in range(0, len(images), _BATCH)
         ]
-        answers: NDArray[Any] = labels[torch.cat(chosen).numpy()]
+        answers: NDArray[Any] = labels[torch.cat(classes).numpy()]
         return answers
 
     return predict

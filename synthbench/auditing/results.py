@@ -38,12 +38,12 @@ def list_findings(
     claims: Sequence[OverstatedDifficulty],
 ) -> list[str]:
     """The task's warnings, near solutions, leaks, and rows that are easier than they claim."""
-    found = [*subject.task.warnings]
+    findings = [*subject.task.warnings]
     for shortcut in shortcuts:
-        found += _near_solutions(shortcut, subject.levels.name)
+        findings += _near_solutions(shortcut, subject.levels.name)
     for split, leak in leaks.items():
-        found += _leaks(split, leak, subject.is_evaluation(split))
-    return found + [
+        findings += _leaks(split, leak, subject.is_evaluation(split))
+    return findings + [
         f"{split}: {share.mean:.1%} of the rows need less than their {claim.name} says"
         for claim in claims
         for split, share in claim.splits.items()
@@ -57,14 +57,17 @@ def _near_solutions(shortcut: ShortcutScore, level_name: str) -> Iterator[str]:
         named = {split: score}
         if not score.near:
             levels = shortcut.levels[split]
-            named = {f"{split}, {level_name} {level}": one for level, one in levels.items()}
-        for name, one in named.items():
-            if one.near:
-                yield f"{name}: {shortcut.name} comes near solving it ({_means(one)})"
+            named = {
+                f"{split}, {level_name} {level}": level_score
+                for level, level_score in levels.items()
+            }
+        for name, named_score in named.items():
+            if named_score.near:
+                yield f"{name}: {shortcut.name} comes near solving it ({_means(named_score)})"
 
 
 def _means(score: ScoreOnRows) -> str:
-    return ", ".join(f"{metric} {found.mean:.3f}" for metric, found in score.figures.items())
+    return ", ".join(f"{metric} {estimate.mean:.3f}" for metric, estimate in score.figures.items())
 
 
 def _leaks(split: str, leaks: SplitLeaks, evaluation: bool) -> Iterator[str]:

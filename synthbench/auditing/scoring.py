@@ -92,7 +92,7 @@ def estimate(values: NDArray[np.float64]) -> Estimate:
     return Estimate(len(known), mean, mean - half, mean + half)
 
 
-def progress_from_chance(found: Estimate, chance: float, solution: float) -> float:
+def progress_from_chance(estimate: Estimate, chance: float, solution: float) -> float:
     """The fraction of the way from chance to the solver that is surely covered, at most 1.
 
     The end of the interval nearer to chance counts. The fraction is negative if the estimate is
@@ -101,18 +101,18 @@ def progress_from_chance(found: Estimate, chance: float, solution: float) -> flo
     """
     if solution == chance:
         return math.nan
-    nearer = found.low if solution > chance else found.high
+    nearer = estimate.low if solution > chance else estimate.high
     return min((nearer - chance) / (solution - chance), 1.0)
 
 
-def is_better(found: Estimate, chance: float, solution: float) -> bool:
+def is_better(estimate: Estimate, chance: float, solution: float) -> bool:
     """True if an estimate is surely better than chance, as the module defines it."""
-    return progress_from_chance(found, chance, solution) > 0
+    return progress_from_chance(estimate, chance, solution) > 0
 
 
-def is_near(found: Estimate, chance: float, solution: float) -> bool:
+def is_near(estimate: Estimate, chance: float, solution: float) -> bool:
     """True if an estimate comes near solving, as the module defines it."""
-    return progress_from_chance(found, chance, solution) >= NEAR
+    return progress_from_chance(estimate, chance, solution) >= NEAR
 
 
 def compare_with(subject: AuditedVariant, sample: Sample) -> SplitRows:
@@ -123,8 +123,8 @@ def compare_with(subject: AuditedVariant, sample: Sample) -> SplitRows:
         whole = Reference({task.metrics[0]: 1 / len(classes)}, {task.metrics[0]: 1.0})
         return SplitRows(sample.split_rows, len(sample), whole, dict.fromkeys(by_level, whole))
     count = min(len(sample), _REFERENCE_ROWS)
-    chosen = np.arange(count) * len(sample) // count
-    few, few_by_level = sample.take(chosen).columns, [rows[chosen] for rows in by_level.values()]
+    picks = np.arange(count) * len(sample) // count
+    few, few_by_level = sample.take(picks).columns, [rows[picks] for rows in by_level.values()]
     answers = [task.solve(question) for question in few[task.inputs[0]].to_pylist()]
     own = measure(task, few, answers)
     others = np.full_like(own, math.nan)
@@ -179,13 +179,13 @@ def score_shortcut(
 def _score(
     task: Task, values: NDArray[np.float64], reference: Reference, may_be_near: bool
 ) -> ScoreOnRows:
-    found = _estimates(task, values)
+    estimates = _estimates(task, values)
     near = may_be_near and any(
         is_near(value, reference.chance[metric], reference.solution[metric])
-        for metric, value in found.items()
+        for metric, value in estimates.items()
         if metric in reference.chance and metric in reference.solution
     )
-    return ScoreOnRows(found, near)
+    return ScoreOnRows(estimates, near)
 
 
 def _estimates(task: Task, values: NDArray[np.float64]) -> dict[str, Estimate]:
@@ -197,7 +197,7 @@ def _estimates(task: Task, values: NDArray[np.float64]) -> dict[str, Estimate]:
 
 
 def _means(task: Task, values: NDArray[np.float64]) -> dict[str, float]:
-    return {metric: found.mean for metric, found in _estimates(task, values).items()}
+    return {metric: estimate.mean for metric, estimate in _estimates(task, values).items()}
 
 
 def measure(task: Task, columns: Columns, predictions: Values) -> NDArray[np.float64]:
@@ -236,9 +236,9 @@ def decimals(value: float | None, places: int = 3) -> str:
     return f"{value:.{places}f}" if fits else f"{value:.{places}g}"
 
 
-def interval(found: Estimate) -> str:
+def interval(estimate: Estimate) -> str:
     """The ends of an interval as text."""
-    return f"{decimals(found.low)} to {decimals(found.high)}"
+    return f"{decimals(estimate.low)} to {decimals(estimate.high)}"
 
 
 def score_text(
@@ -247,8 +247,8 @@ def score_text(
     """The score of a shortcut with its sign, `-` without a sign."""
     if score is None or metric not in score.figures:
         return NOTHING
-    found = score.figures[metric]
-    text = decimals(found.mean) + (f" ({interval(found)})" if with_interval else "")
+    estimate = score.figures[metric]
+    text = decimals(estimate.mean) + (f" ({interval(estimate)})" if with_interval else "")
     return f"{text} {sign(score, metric, reference)}".rstrip()
 
 

@@ -62,14 +62,16 @@ def show_variant(variant: VariantAudit) -> Group:
 
 def variant_sections(variant: VariantAudit) -> list[Section]:
     """The report on one variant: the verdict, the findings, then the values behind them."""
-    found = variant.findings
+    findings = variant.findings
     verdicts = itertools.product(_by_hardness(variant), variant.metrics)
     sections = [
-        Section("Verdict", [*leaked(variant), *(verdict(variant, *one) for one in verdicts)]),
+        Section("Verdict", [*leaked(variant), *(verdict(variant, *place) for place in verdicts)]),
         *([Section("About the rule", variant.notes)] if variant.notes else []),
         Section("How to read it", _how_to_read(variant)),
-        Section("Worth a second look", found or [styled("Nothing.", "green")]),
-        Section("What shortcuts score", tables=[_scores(variant, one) for one in variant.metrics]),
+        Section("Worth a second look", findings or [styled("Nothing.", "green")]),
+        Section(
+            "What shortcuts score", tables=[_scores(variant, metric) for metric in variant.metrics]
+        ),
         *(_split_section(variant, split) for split in _by_hardness(variant)),
         Section("Leaks", tables=[_leaks_table(variant)]),
     ]
@@ -172,10 +174,12 @@ def _scores(variant: VariantAudit, metric: str) -> Table:
     hardest, *others = splits = _by_hardness(variant)
     references = {split: variant.splits[split].reference for split in splits}
     shortcuts = _ranked(variant, metric, hardest)
-    shortcuts += [one for one in variant.shortcuts if one not in shortcuts]
+    shortcuts += [shortcut for shortcut in variant.shortcuts if shortcut not in shortcuts]
     rows = []
     for title, name in (("chance", "chance"), ("reference solver", "solution")):
-        first, *rest = [decimals(getattr(one, name).get(metric)) for one in references.values()]
+        first, *rest = [
+            decimals(getattr(reference, name).get(metric)) for reference in references.values()
+        ]
         rows.append([title, first, "", *rest])
     for shortcut in shortcuts:
         score = shortcut.splits.get(hardest)
@@ -202,10 +206,12 @@ def _split_section(variant: VariantAudit, split: str) -> Section:
     if split == hardest:
         other = next(iter(variant.splits)) if variant.fitted else None
         ticks = f"; ticks: {other}" if other is not None else ""
-        for one in variant.balance:
-            counted = "all rows" if one.every_row else "the rows that shortcuts are scored on"
-            title = f"{split}: {one.name}, share of each value in {counted}{ticks}"
-            charts.append(bar_chart(title, one, split, other))
+        for distribution in variant.balance:
+            counted = (
+                "all rows" if distribution.every_row else "the rows that shortcuts are scored on"
+            )
+            title = f"{split}: {distribution.name}, share of each value in {counted}{ticks}"
+            charts.append(bar_chart(title, distribution, split, other))
     tables = [_scores_by_level(variant, metric, split) for metric in variant.metrics]
     return Section(
         f"{split} in detail",
@@ -217,7 +223,7 @@ def _split_section(variant: VariantAudit, split: str) -> Section:
 
 
 def _score_chart(variant: VariantAudit, metric: str, split: str) -> str:
-    ranked = {one.name: one.splits[split] for one in _ranked(variant, metric, split)}
+    ranked = {shortcut.name: shortcut.splits[split] for shortcut in _ranked(variant, metric, split)}
     scores = {name: score for name, score in ranked.items() if metric in score.figures}
     title = f"{split}: {metric} of each shortcut"
     return score_chart(title, metric, scores, variant.splits[split].reference)
@@ -286,7 +292,7 @@ def _claim_table(claim: OverstatedDifficulty) -> Table:
     rows = []
     for split, share in claim.splits.items():
         shares = [claim.claims[split].get(value) for value in values]
-        by_value = [NOTHING if one is None else f"{one.mean:.1%}" for one in shares]
+        by_value = [NOTHING if estimate is None else f"{estimate.mean:.1%}" for estimate in shares]
         rows.append([split, f"{share.mean:.1%}", f"{share.high:.1%}", *by_value])
     return Table(
         [f"needs less than {claim.name}", "all", "95%: at most", *values],

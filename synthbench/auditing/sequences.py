@@ -28,7 +28,7 @@ def sequence_shortcuts(labels: Vocabulary, tokens: Tokenizer | None) -> list[Sho
     def by_place(name: str, text: str, key: _Key) -> Shortcut:
         return Shortcut(name, text, functools.partial(_fit_places, labels, tokens, key))
 
-    found = [
+    shortcuts = [
         by_place(
             "frequent token at each place",
             "The most frequent token at each place of the label.",
@@ -41,9 +41,9 @@ def sequence_shortcuts(labels: Vocabulary, tokens: Tokenizer | None) -> list[Sho
         ),
     ]
     if tokens is None:
-        return found
+        return shortcuts
     return [
-        *found,
+        *shortcuts,
         by_place(
             "token at the same place",
             "The most frequent token for the token at the same place of the text.",
@@ -104,9 +104,9 @@ def _fit_places(
     def answers(columns: Columns) -> list[str]:
         texts, text_lengths = read(columns)
         lengths = length_of(text_lengths)
-        chosen = np.asarray(predict(keyed(texts, lengths))).astype(labels.dtype)
-        made: list[str] = labels.join(pad(chosen, lengths)).to_pylist()
-        return made
+        token_ids = np.asarray(predict(keyed(texts, lengths))).astype(labels.dtype)
+        sequences: list[str] = labels.join(pad(token_ids, lengths)).to_pylist()
+        return sequences
 
     return answers
 
@@ -119,13 +119,13 @@ def _fit_length(
     Of equally good rules, a constant length comes before a difference, and that before a multiple.
     """
     rules: list[tuple[NDArray[np.float64], Callable[..., NDArray[np.float64]]]] = [
-        (labels.astype(float), lambda asked, value: np.full(len(asked), value)),
-        (labels - texts.astype(float), lambda asked, value: asked + value),
-        (labels / np.maximum(texts, 1), lambda asked, value: asked * value),
+        (labels.astype(float), lambda lengths, value: np.full(len(lengths), value)),
+        (labels - texts.astype(float), lambda lengths, value: lengths + value),
+        (labels / np.maximum(texts, 1), lambda lengths, value: lengths * value),
     ]
     best = -1
     for values, rule in rules:
-        found, counts = np.unique(values, return_counts=True)
+        distinct, counts = np.unique(values, return_counts=True)
         if counts.max() > best:
-            best, chosen = counts.max(), functools.partial(rule, value=found[counts.argmax()])
-    return lambda asked: np.maximum(np.rint(chosen(asked)), 1).astype(np.int64)
+            best, best_rule = counts.max(), functools.partial(rule, value=distinct[counts.argmax()])
+    return lambda lengths: np.maximum(np.rint(best_rule(lengths)), 1).astype(np.int64)

@@ -29,7 +29,7 @@ def choose_shortcuts(
     label = None if fit is None else fit.columns.get("label")
     if label is None or not (pa.types.is_integer(label.type) or pa.types.is_string(label.type)):
         return own, {}
-    found = [
+    shortcuts = [
         by_key(
             "majority label",
             "Always train's most frequent label.",
@@ -37,20 +37,20 @@ def choose_shortcuts(
         )
     ]
     if subject.tokens is not None:
-        found += token_shortcuts(subject.tokens)
+        shortcuts += token_shortcuts(subject.tokens)
     left_out = {}
     if (column := subject.task.image_column) is not None:
         linear, network = pixel_shortcuts(column)
-        found.append(linear)
+        shortcuts.append(linear)
         if importlib.util.find_spec("torch") is not None:
-            found.append(network)
+            shortcuts.append(network)
         else:
             left_out[network.name] = "PyTorch is not installed (pip install 'synthbench[train]')"
     labels = pc.count_distinct(label).as_py()
     if labels > MOST_LABELS:
         reason = f"{labels:,} labels. It is fitted to at most {MOST_LABELS}"
-        left_out |= {shortcut.name: reason for shortcut in found if shortcut.learned}
-        found = [shortcut for shortcut in found if not shortcut.learned]
+        left_out |= {shortcut.name: reason for shortcut in shortcuts if shortcut.learned}
+        shortcuts = [shortcut for shortcut in shortcuts if not shortcut.learned]
     if subject.label_vocabulary is not None:
-        found += sequence_shortcuts(subject.label_vocabulary, subject.tokens)
-    return [*found, *own], left_out
+        shortcuts += sequence_shortcuts(subject.label_vocabulary, subject.tokens)
+    return [*shortcuts, *own], left_out

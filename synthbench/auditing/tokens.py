@@ -100,9 +100,9 @@ def _fit_place(tokens: Tokenizer, train: Columns, from_end: bool) -> Predictor:
         starts = np.cumsum(lengths) - lengths
         index = starts + (lengths - 1 - place if from_end else place)
         there = lengths > place
-        found = np.full(len(lengths), -1)
-        found[there] = values[index[there]]
-        return found
+        row_tokens = np.full(len(lengths), -1)
+        row_tokens[there] = values[index[there]]
+        return row_tokens
 
     longest = int(codes.of(train)[1].max(initial=1))
     place = next((index for index in range(longest) if np.ptp(at(train, index)) > 0), 0)
@@ -119,9 +119,9 @@ def _fit_rarest(tokens: Tokenizer, train: Columns) -> Predictor:
         row = np.repeat(np.arange(len(lengths)), lengths)
         order = np.lexsort((values, counts[values], row))
         starts = np.cumsum(lengths) - lengths
-        found = np.full(len(lengths), -1)
-        found[lengths > 0] = values[order[starts[lengths > 0]]]
-        return found
+        row_tokens = np.full(len(lengths), -1)
+        row_tokens[lengths > 0] = values[order[starts[lengths > 0]]]
+        return row_tokens
 
     return by_key("", "", rarest).fit(train)
 
@@ -141,9 +141,9 @@ class Bags:
     ) -> None:
         self._codes, self._longest = Codes(tokens, train), longest
         _, features, _ = self._features(train)
-        found, counts = np.unique(features, return_counts=True)
-        kept = np.lexsort((found, -counts))[: most or MOST_FEATURES]
-        self._kept = np.sort(found[kept])
+        distinct, counts = np.unique(features, return_counts=True)
+        kept = np.lexsort((distinct, -counts))[: most or MOST_FEATURES]
+        self._kept = np.sort(distinct[kept])
 
     def _features(self, columns: Columns) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
         """The row and the code of every token and run, and the number of rows."""
@@ -179,11 +179,11 @@ def _fit_nearest(tokens: Tokenizer, train: Columns) -> Predictor:
     squares = (there**2).sum(axis=1)
 
     def predict(columns: Columns) -> NDArray[Any]:
-        asked = bags.of(columns)
+        rows = bags.of(columns)
         nearest = [
             # Counts are small integers, so the distances and the nearest row are exact.
-            (squares - 2.0 * asked[first : first + _CHUNK] @ there.T).argmin(axis=1)
-            for first in range(0, len(asked), _CHUNK)
+            (squares - 2.0 * rows[first : first + _CHUNK] @ there.T).argmin(axis=1)
+            for first in range(0, len(rows), _CHUNK)
         ]
         answers: NDArray[Any] = label[np.concatenate(nearest)]
         return answers

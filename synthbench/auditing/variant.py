@@ -87,7 +87,7 @@ class AuditedVariant:
     def rows_by_level(self, columns: Columns) -> dict[str, NDArray[np.bool_]]:
         """For each level in ascending order, which rows are on it: its name, bool `(rows,)`."""
         levels = self.levels.of(columns)
-        return {self.levels.label(one): levels == one for one in np.unique(levels).tolist()}
+        return {self.levels.label(level): levels == level for level in np.unique(levels).tolist()}
 
     def label_text(self, label: int) -> str:
         """The name of a label, or the label itself without a name."""
@@ -115,8 +115,8 @@ class Sample:
 
     def take(self, rows: NDArray[np.int64]) -> Sample:
         """The rows at these indices, in this order."""
-        chosen = pa.array(rows)
-        columns = {name: column.take(chosen) for name, column in self.columns.items()}
+        indices = pa.array(rows)
+        columns = {name: column.take(indices) for name, column in self.columns.items()}
         return Sample(columns, self.split_rows)
 
     def batches(self, rows: int = _BATCH_ROWS) -> Iterator[Columns]:
@@ -157,12 +157,12 @@ def draw_rows(subject: AuditedVariant, split: str, most: int) -> Sample:
     most = max(1, min(most, total, MOST_BYTES * len(first) // max(1, first.nbytes)))
     ends = np.arange(most + 1) * total // most
     draws = Draws({"audit": task.name, "split": split})
-    chosen = ends[:-1] + (draws.floats(most) * np.diff(ends)).astype(np.int64)
+    picks = ends[:-1] + (draws.floats(most) * np.diff(ends)).astype(np.int64)
     parts: list[pa.RecordBatch] = []
     done = 0
     for batch in dataset.batches(task.variant, split, batch_rows=8_192):
-        low, high = np.searchsorted(chosen, (done, done + len(batch)))
-        parts.append(batch.take(pa.array(chosen[low:high] - done)))
+        low, high = np.searchsorted(picks, (done, done + len(batch)))
+        parts.append(batch.take(pa.array(picks[low:high] - done)))
         done += len(batch)
     drawn = pa.concat_batches(parts)
     return Sample(dict(zip(drawn.schema.names, drawn.columns, strict=True)), total)
@@ -249,7 +249,7 @@ def _id_codes(column: pa.Array) -> NDArray[np.uint64]:
     try:
         return read_ids(column)
     except ValueError:
-        return np.array([_id_code(one) for one in column.to_pylist()], np.uint64)
+        return np.array([_id_code(row_id) for row_id in column.to_pylist()], np.uint64)
 
 
 def _id_code(text: str | None) -> int:

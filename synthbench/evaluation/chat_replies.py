@@ -58,8 +58,8 @@ class ChatReply:
     @property
     def running_text(self) -> RunningText | None:
         """The text, which knows whether it was truncated."""
-        found: RunningText | None = running_text(self.text, self.finish_reason)
-        return found
+        text: RunningText | None = running_text(self.text, self.finish_reason)
+        return text
 
 
 def read_chat_reply(body: Any) -> ChatReply:
@@ -89,10 +89,10 @@ def read_chat_reply(body: Any) -> ChatReply:
     )
 
 
-def _count(given: Any) -> int | None:
+def _count(count: Any) -> int | None:
     """A number of tokens, None for anything that is not a possible number."""
-    is_count = isinstance(given, int) and not isinstance(given, bool) and 0 <= given <= _MOST_TOKENS
-    return given if is_count else None
+    is_count = isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= _MOST_TOKENS
+    return count if is_count else None
 
 
 def is_batch_line(record: Mapping[Any, Any]) -> bool:

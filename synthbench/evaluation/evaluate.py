@@ -92,9 +92,9 @@ def evaluate(
     """
     check_name("way to read predictions", read, (VALUE, TEXT))
     source = open_rows(data, task, split)
-    given = read_predictions(predictions, split, source.task)
-    names = [split] if split is not None else _predicted_splits(source, given)
-    judgement = _Judgement(source, given, read, answered_only)
+    predictions = read_predictions(predictions, split, source.task)
+    names = [split] if split is not None else _predicted_splits(source, predictions)
+    judgement = _Judgement(source, predictions, read, answered_only)
     rows = sum(source.sizes.get(name, 0) for name in names)
     shown = progress and rows > _FEW_ROWS
     with progress_bar(shown, f"evaluate {source.task.name}", "rows", rows) as bar:
@@ -102,16 +102,16 @@ def evaluate(
             judgement.add(name, bar)
     left_out = [name for name in source.sizes if split is None and name not in names]
     if judgement.no_id_is_known:
-        raise _no_known_id(source, given, split)
+        raise _no_known_id(source, predictions, split)
     return judgement.report(left_out)
 
 
-def _predicted_splits(source: RowSource, given: Predictions) -> list[str]:
+def _predicted_splits(source: RowSource, predictions: Predictions) -> list[str]:
     """The splits in which some row has a prediction."""
     names = list(source.sizes)
     if len(names) == 1:
         return names
-    if given.by_id is None:
+    if predictions.by_id is None:
         raise UsageError(
             "Predictions in order belong to a single split. Name it, or give predictions by id. "
             f"Splits: {', '.join(names)}."
@@ -120,16 +120,18 @@ def _predicted_splits(source: RowSource, given: Predictions) -> list[str]:
     for name in names:
         _check_has_ids(source, name)
         batches = source.batches(name, ["id"])
-        if any(not given.by_id.keys().isdisjoint(_ids(name, batch)) for batch in batches):
+        if any(not predictions.by_id.keys().isdisjoint(_ids(name, batch)) for batch in batches):
             predicted.append(name)
     if not predicted:
-        raise _no_known_id(source, given)
+        raise _no_known_id(source, predictions)
     return predicted
 
 
-def _no_known_id(source: RowSource, given: Predictions, split: str | None = None) -> DatasetError:
+def _no_known_id(
+    source: RowSource, predictions: Predictions, split: str | None = None
+) -> DatasetError:
     """The error for predictions whose ids all belong to other rows."""
-    ids = list(given.by_id or ())
+    ids = list(predictions.by_id or ())
     rows = f"{source.name}, variant {source.task.variant!r}"
     rows += "" if split is None else f", split {split!r}"
     some = f"; their ids begin {', '.join(map(short, ids[:3]))}" if ids else ""
@@ -143,9 +145,9 @@ def _check_has_ids(source: RowSource, split: str) -> None:
 
 def _ids(split: str, batch: Mapping[str, Sequence[Any]]) -> Sequence[str]:
     """The ids of some rows, which must be text."""
-    for one in batch["id"]:
-        if not isinstance(one, str):
-            raise UsageError(f"Split {split!r} has the id {short(one)}: expected text.")
+    for row_id in batch["id"]:
+        if not isinstance(row_id, str):
+            raise UsageError(f"Split {split!r} has the id {short(row_id)}: expected text.")
     return batch["id"]
 
 
@@ -153,14 +155,16 @@ class _Judgement:
     """The scores and problems of predictions, collected split by split."""
 
     def __init__(
-        self, source: RowSource, given: Predictions, read: str, answered_only: bool
+        self, source: RowSource, predictions: Predictions, read: str, answered_only: bool
     ) -> None:
-        self._source, self._given, self._task = source, given, source.task
+        self._source, self._given, self._task = source, predictions, source.task
         self._read_text = read == TEXT
         self._answered_only = answered_only
         self._metrics: list[list[float]] = []  # of each row, in the task's order
         self._rows_of: dict[str, slice] = {}  # the rows of each split
-        columns = dict.fromkeys(name for one in self._task.group_by for name in one.columns)
+        columns = dict.fromkeys(
+            name for breakdown in self._task.group_by for name in breakdown.columns
+        )
         self._groups: dict[str, list[Any]] = {name: [] for name in columns}
         self._missing: list[str] = []
         self._unreadable = Unreadable(source.task, self._read_text)
@@ -169,7 +173,7 @@ class _Judgement:
         self._answered: list[bool] = []
         self._asked: list[bool] = []
         self._readings: collections.Counter[str] = collections.Counter()
-        self._unknown = set(given.by_id or ())
+        self._unknown = set(predictions.by_id or ())
         self._right: dict[int, list[bool]] = {}  # by place of a label that is a sequence
         self._asked_at: collections.Counter[int] = collections.Counter()
 
@@ -193,20 +197,24 @@ class _Judgement:
             cells = zip(*(batch[name] for name in scored_columns), strict=True)
             rows = [dict(zip(scored_columns, row, strict=True)) for row in cells]
             numbers = range(number, number := number + len(rows))
-            ids = _ids(split, batch) if "id" in wanted else [f"row {one}" for one in numbers]
+            ids = (
+                _ids(split, batch)
+                if "id" in wanted
+                else [f"row {row_number}" for row_number in numbers]
+            )
             if in_order is not None:
                 predictions = in_order[numbers.start : numbers.stop]
             else:
-                predictions = [by_id.get(one, _MISSING) for one in ids]
+                predictions = [by_id.get(row_id, _MISSING) for row_id in ids]
                 self._unknown.difference_update(ids)
             for place, judged in enumerate(zip(rows, ids, predictions, strict=True)):
-                asked = judged[-1] is not _MISSING
-                if asked or not self._answered_only:
-                    self._asked.append(asked)
+                predicted = judged[-1] is not _MISSING
+                if predicted or not self._answered_only:
+                    self._asked.append(predicted)
                     self._metrics.append(self._judge(split, *judged))
                     for name in groups:
                         self._groups[name].append(batch[name][place])
-            self._missing += [one for one in ids if in_order is None and one not in by_id]
+            self._missing += [row_id for row_id in ids if in_order is None and row_id not in by_id]
             bar.update(len(rows))
         self._rows_of[split] = slice(start, len(self._metrics))
 
@@ -220,13 +228,13 @@ class _Judgement:
         task = self._task
         if missing := [name for name in task.scored_columns if name not in columns]:
             raise no_column(task, missing[0])
-        found = [name for name in task.scored_columns or task.columns if name in columns]
-        if not found:
+        scored = [name for name in task.scored_columns or task.columns if name in columns]
+        if not scored:
             raise UsageError(
                 f"Rows of {task.name} have the columns {', '.join(task.columns)}; "
                 f"these have {', '.join(map(str, columns))}."
             )
-        return found
+        return scored
 
     def _judge(self, split: str, row: Mapping[str, Any], name: str, prediction: Any) -> list[float]:
         """The metrics of one row, in the task's order."""
@@ -245,19 +253,19 @@ class _Judgement:
             text = cannot_be_judged(f"Row {short(name)} of {split!r}", error)
             raise DatasetError(text) from error
 
-    def _count_places(self, row: Mapping[str, Any], answer: Any, asked: bool) -> None:
+    def _count_places(self, row: Mapping[str, Any], answer: Any, predicted: bool) -> None:
         """Note which places of a sequence are right."""
         for place, is_right in self._task.right_places(row, answer).items():
             self._right.setdefault(place, []).append(is_right)
-            self._asked_at[place] += asked
+            self._asked_at[place] += predicted
 
     def _read(self, row: Mapping[str, Any], name: str, prediction: Any) -> Any:
         """The answer that a prediction gives; None if it cannot be read."""
-        read_as, found = self._given.read_as, prediction
+        read_as, content = self._given.read_as, prediction
         is_reply = self._read_text or isinstance(prediction, RunningText)
-        if is_reply and isinstance(found := plain_value(prediction), str):
-            read_as, found = TEXT, self._replies.read(self._task, row, name, found)
-        answer = self._task.read_answer(row, found)
+        if is_reply and isinstance(content := plain_value(prediction), str):
+            read_as, content = TEXT, self._replies.read(self._task, row, name, content)
+        answer = self._task.read_answer(row, content)
         if answer is None:
             self._unreadable.add(row, name, prediction)
         else:
@@ -268,26 +276,27 @@ class _Judgement:
     def report(self, left_out: Sequence[str]) -> Report:
         """The report on everything that was judged. Raises as `Unreadable.check`."""
         task, values = self._task, np.array(self._metrics, np.float64)
-        answered, asked = np.array(self._answered, np.bool_), np.array(self._asked, np.bool_)
+        answered, predicted = np.array(self._answered, np.bool_), np.array(self._asked, np.bool_)
         self._unreadable.check(int(answered.sum()), self._given.shape)
-        given = int(asked.sum())
-        warnings = (self._unreadable.warning(given), self._too_long.warning(given))
+        count = int(predicted.sum())
+        warnings = (self._unreadable.warning(count), self._too_long.warning(count))
         return Report(
-            **vars(score_of(task, values, asked)),
+            **vars(score_of(task, values, predicted)),
             task=task.name,
             variant=task.variant,
             splits={
-                name: score_of(task, values[place], asked[place])
+                name: score_of(task, values[place], predicted[place])
                 for name, place in self._rows_of.items()
             },
             by={
-                one.name: scores_by(task, one, columns, values, asked)
-                for one in task.group_by
-                if {len(values)} == {*map(len, columns := [self._groups[n] for n in one.columns])}
+                breakdown.name: scores_by(task, breakdown, columns, values, predicted)
+                for breakdown in task.group_by
+                if {len(values)}
+                == {*map(len, columns := [self._groups[n] for n in breakdown.columns])}
             }
             | ({PLACE: scores_of_places(task, self._right, self._asked_at)} if self._right else {}),
             missing=tuple(self._missing),
-            unknown=tuple(one for one in self._given.by_id or () if one in self._unknown),
+            unknown=tuple(row_id for row_id in self._given.by_id or () if row_id in self._unknown),
             repeated=self._given.repeated,
             unparsed=tuple(self._unreadable.names),
             too_long=tuple(self._too_long.names),

@@ -115,5 +115,5 @@ def score_answer(
     may_be_label = task.answer.answers == "text" and answer is not None and not truncated
     if may_be_label and answer.strip() == row.get(LABEL):  # type: ignore[union-attr]
         return task.score(row, row[LABEL])
-    found = None if answer is None else find_answer(task, answer, row, truncated=truncated)
-    return task.score(row, found)
+    final_answer = None if answer is None else find_answer(task, answer, row, truncated=truncated)
+    return task.score(row, final_answer)

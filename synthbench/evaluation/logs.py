@@ -85,9 +85,9 @@ def _read_entry(record: Mapping[str, Any]) -> dict[str, Any]:
     return {"id": row.get("id"), "prediction": answer}
 
 
-def is_inspect_log(given: Mapping[Any, Any]) -> bool:
+def is_inspect_log(log: Mapping[Any, Any]) -> bool:
     """True if a mapping is a log of Inspect, rather than predictions by id."""
-    return given.keys() >= _INSPECT and isinstance(given["eval"], Mapping)
+    return log.keys() >= _INSPECT and isinstance(log["eval"], Mapping)
 
 
 def open_inspect_log(path: Path) -> dict[str, Any]:
@@ -101,8 +101,8 @@ def open_inspect_log(path: Path) -> dict[str, Any]:
         from inspect_ai.log import read_eval_log
     try:
         log = read_eval_log(str(path), format="eval", resolve_attachments=True)
-        found: dict[str, Any] = log.model_dump(include={*_INSPECT, "samples"})
-        return found
+        fields: dict[str, Any] = log.model_dump(include={*_INSPECT, "samples"})
+        return fields
     except Exception as error:  # whatever a damaged archive makes Inspect raise
         reason = one_line(f"{type(error).__name__}: {error}")
         raise DatasetError(f"{path} cannot be read as a log of Inspect: {reason}") from None

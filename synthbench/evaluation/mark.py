@@ -88,8 +88,8 @@ def last_marks(text: str, small: str) -> Iterator[Mark]:
     for _ in range(_MOST):
         place, read = -1, _answer
         for cue, reader in _READERS.items():
-            if (found := small.rfind(cue, place + 1, end)) >= 0:
-                place, read = found, reader
+            if (start := small.rfind(cue, place + 1, end)) >= 0:
+                place, read = start, reader
         if place < 0:
             return
         mark, end = read(text, small, place)

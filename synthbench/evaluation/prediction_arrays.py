@@ -33,8 +33,8 @@ def from_array(array: NDArray[Any], task: Task | None) -> Predictions:
         if array.dtype.kind == "f":
             return Predictions(in_order=_likeliest(array), read_as=SCORES, shape=array.shape)
         if array.dtype.kind in "iub" and _is_one_hot(array):
-            chosen = array.argmax(axis=1).tolist()
-            return Predictions(in_order=chosen, read_as=ONE_HOT, shape=array.shape)
+            labels = array.argmax(axis=1).tolist()
+            return Predictions(in_order=labels, read_as=ONE_HOT, shape=array.shape)
     raise UsageError(
         f"Predictions: an array {array.shape} of {array.dtype}. Allowed for {task.name} are "
         f"(rows,) or (rows, 1), floating scores (rows, {classes}), or an integer one-hot array "
@@ -56,5 +56,5 @@ def _likeliest(scores: NDArray[np.floating[Any]]) -> list[int | None]:
     """The class of the largest score in each row, None where a score is NaN or masked."""
     scores = np.ma.filled(scores, np.nan)
     known = ~np.isnan(scores).any(axis=1)
-    chosen = np.where(known, scores.argmax(axis=1), -1).tolist()
-    return [None if one < 0 else one for one in chosen]
+    labels = np.where(known, scores.argmax(axis=1), -1).tolist()
+    return [None if label < 0 else label for label in labels]

@@ -83,13 +83,13 @@ class ChosenColumns(NamedTuple):
 
     def entry(self, number: int, cells: Iterable[Any]) -> Entry:
         """The entry with these cells, in the order of `names`."""
-        found = dict(zip(self.names, cells, strict=True))
-        name = NO_ID if self.ids is None else found[self.ids]
-        split = None if self.split is None else found[self.split]
-        position = None if self.positions is None else found[self.positions]
-        prediction = found[self.answers]
+        values = dict(zip(self.names, cells, strict=True))
+        name = NO_ID if self.ids is None else values[self.ids]
+        split = None if self.split is None else values[self.split]
+        position = None if self.positions is None else values[self.positions]
+        prediction = values[self.answers]
         if self.reasons is not None:
-            prediction = running_text(prediction, found[self.reasons])
+            prediction = running_text(prediction, values[self.reasons])
         return Entry(number, prediction, name, split, position)
 
 
@@ -102,32 +102,32 @@ def choose_columns(
         SynthbenchError: of the origin's class, if a column is missing, ambiguous or repeated, or
             if ids seem to be in a column of another name.
     """
-    answers = [PREDICTION] if PREDICTION in names else [one for one in ANSWERS if one in names]
+    answers = [PREDICTION] if PREDICTION in names else [name for name in ANSWERS if name in names]
     if not answers:
         raise origin.error(f": no {PREDICTION!r}; {_expected(names)}", number)
     if len(answers) > 1:
         both = " and ".join(map(repr, answers))
         raise origin.error(f": both {both}. Name one of them {PREDICTION!r}.", number)
     has_ids = ID in names
-    if not has_ids and (like := [one for one in names if _LIKE_ID.fullmatch(str(one))]):
+    if not has_ids and (like := [name for name in names if _LIKE_ID.fullmatch(str(name))]):
         text = f": no {ID!r}, but {like[0]!r}: name the column of ids {ID!r}, or leave it out."
         raise origin.error(text, number)
-    positions = [] if has_ids else [one for one in names if str(one).lower() in _POSITIONS]
-    chosen = ChosenColumns(
+    positions = [] if has_ids else [name for name in names if str(name).lower() in _POSITIONS]
+    columns = ChosenColumns(
         answers[0],
         ID if has_ids else None,
         SPLIT if SPLIT in names else None,
         positions[0] if positions else None,
-        next((one for one in FINISH_REASONS if one in names), None),
+        next((name for name in FINISH_REASONS if name in names), None),
     )
-    for name in chosen.names:
+    for name in columns.names:
         if list(names).count(name) > 1:
             raise origin.error(f": {name!r} appears more than once.", number)
-    return chosen
+    return columns
 
 
 def _expected(names: Sequence[str]) -> str:
-    right = [one for one in RIGHT_ANSWERS if one in names]
+    right = [name for name in RIGHT_ANSWERS if name in names]
     if right:
         return (
             f"{right[0]!r} is a name of right answers. If it holds predictions, name it "

@@ -175,8 +175,8 @@ def _separated(delimiter: str) -> Callable[[_Lines, PredictionSource], Any]:
             except (csv.Error, UnicodeDecodeError) as error:
                 raise origin.error(f": {one_line(str(error))}.", reached) from None
 
-        def rows(chosen: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
-            indices = [names.index(name) for name in chosen]
+        def rows(wanted: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
+            indices = [names.index(name) for name in wanted]
             for cells in remaining:
                 if len(cells) != len(names):
                     text = f": {len(cells)} cells under {len(names)} names of columns."
@@ -216,16 +216,16 @@ def _numbers(lines: Sequence[Sequence[str]], origin: PredictionSource) -> Any:
 
 def _text(lines: _Lines, origin: PredictionSource) -> Any:
     """The lines, empty lines included, or the array that `numpy.savetxt` wrote."""
-    found = []
+    decoded = []
     for number, line in lines:
         try:
-            found.append(line.decode("utf-8").rstrip("\r\n"))
+            decoded.append(line.decode("utf-8").rstrip("\r\n"))
         except UnicodeDecodeError as error:
             raise origin.error(f": {one_line(str(error))}.", number) from None
-    words = [line.split() for line in found]
-    if found and all(line and all(map(_SAVED.fullmatch, line)) for line in words):
+    words = [line.split() for line in decoded]
+    if decoded and all(line and all(map(_SAVED.fullmatch, line)) for line in words):
         return _numbers(words, origin)
-    return found if any(words) else []
+    return decoded if any(words) else []
 
 
 def _array(path: Path) -> Any:
@@ -235,11 +235,11 @@ def _array(path: Path) -> Any:
         DatasetError: it cannot be read, or holds Python objects, which could run code.
     """
     try:
-        found = np.load(path, allow_pickle=False)
-        if isinstance(found, np.ndarray):
-            return found
-        with found:
-            arrays = {name: found[name] for name in found.files}
+        loaded = np.load(path, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            return loaded
+        with loaded:
+            arrays = {name: loaded[name] for name in loaded.files}
     except Exception as error:  # a damaged archive makes zipfile and NumPy raise many kinds
         raise DatasetError(f"{path} cannot be read: {one_line(str(error))}") from None
     alone = len(arrays) == 1 and not set(RIGHT_ANSWERS) & arrays.keys()
@@ -270,11 +270,11 @@ def _parquet(path: Path) -> PredictionTable:
     with open_parquet(path) as opened:
         names = list(opened.schema_arrow.names)
 
-    def rows(chosen: Sequence[str]) -> Iterator[tuple[int, Sequence[Any]]]:
+    def rows(wanted: Sequence[str]) -> Iterator[tuple[int, Sequence[Any]]]:
         numbers = itertools.count()
-        for batch in read_batches(path, list(chosen)):
+        for batch in read_batches(path, list(wanted)):
             try:
-                columns = [batch[name].to_pylist() for name in chosen]
+                columns = [batch[name].to_pylist() for name in wanted]
             except Exception as error:  # such as a date in the year 0 or an unknown time zone
                 raise DatasetError(f"{path} cannot be read: {one_line(str(error))}") from None
             for cells in zip(*columns, strict=True):

@@ -52,16 +52,18 @@ class _Wanted:
     task: Task | None
     origin: PredictionSource | None = None
 
-    def origin_of(self, given: Any) -> PredictionSource:
-        name = f"Predictions of type {type(given).__name__}"
+    def origin_of(self, predictions: Any) -> PredictionSource:
+        name = f"Predictions of type {type(predictions).__name__}"
         return self.origin or PredictionSource(name, kind=UsageError)
 
 
-def read_predictions(given: Any, split: str | None = None, task: Task | None = None) -> Predictions:
+def read_predictions(
+    predictions: Any, split: str | None = None, task: Task | None = None
+) -> Predictions:
     """Read predictions.
 
     Args:
-        given: predictions in any of these forms:
+        predictions: predictions in any of these forms:
 
             - `{id: prediction}`
             - a sequence or an array in the order of rows, with the rows as its first axis
@@ -88,43 +90,45 @@ def read_predictions(given: Any, split: str | None = None, task: Task | None = N
         UsageError: another form, ids that are not text, or another kind of file.
         DatasetError: a file that is missing, empty or malformed. The text says where.
     """
-    return _read(given, _Wanted(split, task))
+    return _read(predictions, _Wanted(split, task))
 
 
-def _read(given: Any, wanted: _Wanted) -> Predictions:
-    if isinstance(given, str | os.PathLike):
-        return _from_file(given, wanted)
-    if isinstance(given, Mapping):
-        return _from_mapping(given, wanted)
-    if _is_of(given, "pandas", "Series"):
-        return _from_index(given, given, wanted)
-    if _is_of(given, "polars", "Series"):
-        return _read(given.to_list(), wanted)
-    if isinstance(given, pa.Array | pa.ChunkedArray):
-        return _read(given.to_pylist(), wanted)
-    if _is_table(given):
-        return _from_table(given, wanted)
-    if hasattr(given, "__array__"):
-        return _from_array(given, wanted)
-    if isinstance(given, Sequence) and not isinstance(given, bytes | bytearray | memoryview):
-        return _from_sequence(given, wanted)
-    raise UsageError(f"Predictions of type {type(given).__name__}: expected {_ALLOWED}.")
+def _read(predictions: Any, wanted: _Wanted) -> Predictions:
+    if isinstance(predictions, str | os.PathLike):
+        return _from_file(predictions, wanted)
+    if isinstance(predictions, Mapping):
+        return _from_mapping(predictions, wanted)
+    if _is_of(predictions, "pandas", "Series"):
+        return _from_index(predictions, predictions, wanted)
+    if _is_of(predictions, "polars", "Series"):
+        return _read(predictions.to_list(), wanted)
+    if isinstance(predictions, pa.Array | pa.ChunkedArray):
+        return _read(predictions.to_pylist(), wanted)
+    if _is_table(predictions):
+        return _from_table(predictions, wanted)
+    if hasattr(predictions, "__array__"):
+        return _from_array(predictions, wanted)
+    if isinstance(predictions, Sequence) and not isinstance(
+        predictions, bytes | bytearray | memoryview
+    ):
+        return _from_sequence(predictions, wanted)
+    raise UsageError(f"Predictions of type {type(predictions).__name__}: expected {_ALLOWED}.")
 
 
-def _is_of(given: Any, module: str, name: str) -> bool:
+def _is_of(instance: Any, module: str, name: str) -> bool:
     """True if a value is of a library's class. The library is not imported for this."""
     kind = getattr(sys.modules.get(module), name, None)
-    return kind is not None and isinstance(given, kind)
+    return kind is not None and isinstance(instance, kind)
 
 
-def _is_table(given: Any) -> bool:
+def _is_table(table: Any) -> bool:
     """True if `_from_table` may read it. Many libraries export Arrow streams."""
-    is_frame, is_stream = _is_of(given, "pandas", "DataFrame"), hasattr(given, "__arrow_c_stream__")
-    return is_frame or is_stream or _is_dataset(given)
+    is_frame, is_stream = _is_of(table, "pandas", "DataFrame"), hasattr(table, "__arrow_c_stream__")
+    return is_frame or is_stream or _is_dataset(table)
 
 
-def _is_dataset(given: Any) -> bool:
-    return all(hasattr(given, name) for name in ("column_names", "with_format", "__len__"))
+def _is_dataset(table: Any) -> bool:
+    return all(hasattr(table, name) for name in ("column_names", "with_format", "__len__"))
 
 
 # Columns and records.
@@ -145,17 +149,17 @@ def _record_entries(
 # By id.
 
 
-def _from_file(given: str | os.PathLike[str], wanted: _Wanted) -> Predictions:
-    origin, found = open_file(Path(given))
-    if isinstance(found, PredictionTable):
-        columns = choose_columns(found.names, origin)
-        rows = found.rows(columns.names)
+def _from_file(path: str | os.PathLike[str], wanted: _Wanted) -> Predictions:
+    origin, content = open_file(Path(path))
+    if isinstance(content, PredictionTable):
+        columns = choose_columns(content.names, origin)
+        rows = content.rows(columns.names)
         return collect((columns.entry(*row) for row in rows), wanted.split, origin)
-    if isinstance(found, Iterator):
-        return _from_lines(found, dataclasses.replace(wanted, origin=origin))
-    if 0 in getattr(found, "shape", ()) or (isinstance(found, list | dict) and not found):
+    if isinstance(content, Iterator):
+        return _from_lines(content, dataclasses.replace(wanted, origin=origin))
+    if 0 in getattr(content, "shape", ()) or (isinstance(content, list | dict) and not content):
         raise origin.error(EMPTY)
-    return _read(found, dataclasses.replace(wanted, origin=origin))
+    return _read(content, dataclasses.replace(wanted, origin=origin))
 
 
 def _from_lines(lines: Iterator[tuple[int, Any]], wanted: _Wanted) -> Predictions:
@@ -175,9 +179,9 @@ def _from_lines(lines: Iterator[tuple[int, Any]], wanted: _Wanted) -> Prediction
 
 
 def _table(
-    given: Any, names: Sequence[str], column: Callable[[str], Iterable[Any]], wanted: _Wanted
+    predictions: Any, names: Sequence[str], column: Callable[[str], Iterable[Any]], wanted: _Wanted
 ) -> Predictions:
-    origin = wanted.origin_of(given)
+    origin = wanted.origin_of(predictions)
     columns = choose_columns(names, origin)
     cells = [list(column(name)) for name in columns.names]
     for name, others in zip(columns.names[1:], cells[1:], strict=True):
@@ -187,42 +191,42 @@ def _table(
     return collect((columns.entry(*row) for row in rows), wanted.split, origin)
 
 
-def _from_mapping(given: Mapping[Any, Any], wanted: _Wanted) -> Predictions:
-    if is_inspect_log(given):
-        origin = dataclasses.replace(wanted.origin_of(given), unit="sample")
-        records = enumerate(read_inspect_log(given))
+def _from_mapping(predictions: Mapping[Any, Any], wanted: _Wanted) -> Predictions:
+    if is_inspect_log(predictions):
+        origin = dataclasses.replace(wanted.origin_of(predictions), unit="sample")
+        records = enumerate(read_inspect_log(predictions))
         return collect(_record_entries(records, origin), wanted.split, origin)
-    if names_predictions(given) or _is_right_answers(given):
-        return _from_columns(given, wanted)
-    for name in given:
+    if names_predictions(predictions) or _is_right_answers(predictions):
+        return _from_columns(predictions, wanted)
+    for name in predictions:
         if not isinstance(name, str):
             raise UsageError(
                 f"Predictions by id: {name!r} is not an id. Ids are text. "
                 "Give predictions in the order of rows as a sequence."
             )
-    name, value = next(iter(given.items()), (None, None))
+    name, value = next(iter(predictions.items()), (None, None))
     if _is_table(value):
         raise UsageError(
             f"Predictions by id: the value of {name!r} is a {type(value).__name__}. Give the table "
             "of one split, and name the split."
         )
-    return Predictions(by_id=given)
+    return Predictions(by_id=predictions)
 
 
-def _from_columns(given: Mapping[Any, Any], wanted: _Wanted) -> Predictions:
+def _from_columns(predictions: Mapping[Any, Any], wanted: _Wanted) -> Predictions:
     """A dict of columns, each a sequence or an array. The predictions may be scores."""
-    origin, columns = wanted.origin_of(given), {}
-    names = choose_columns(list(given), origin)
+    origin, columns = wanted.origin_of(predictions), {}
+    names = choose_columns(list(predictions), origin)
     for name in names.names[::-1]:
-        cells = given[name]
+        cells = predictions[name]
         if isinstance(cells, str | os.PathLike | Mapping) or not hasattr(cells, "__len__"):
             text = f": {name!r} is {short(cells)}. Expected a sequence or an array."
             raise origin.error(text)
         task = wanted.task if name == names.answers else None
         columns[name] = _read(cells, _Wanted(None, task))
     answers = columns[names.answers]
-    found = _table(given, names.names, lambda name: columns[name].in_order or [], wanted)
-    return dataclasses.replace(found, read_as=answers.read_as, shape=answers.shape)
+    table = _table(predictions, names.names, lambda name: columns[name].in_order or [], wanted)
+    return dataclasses.replace(table, read_as=answers.read_as, shape=answers.shape)
 
 
 def _is_right_answers(names: Sequence[Any] | Mapping[Any, Any]) -> bool:
@@ -230,18 +234,18 @@ def _is_right_answers(names: Sequence[Any] | Mapping[Any, Any]) -> bool:
     return len(others := [name for name in names if name != ID]) == 1 and others[0] in RIGHT_ANSWERS
 
 
-def _from_index(given: Any, series: Any, wanted: _Wanted) -> Predictions:
-    """The predictions of a pandas Series, which is `given` or its only column."""
-    index, cells = list(given.index), _cells(series)
+def _from_index(predictions: Any, series: Any, wanted: _Wanted) -> Predictions:
+    """The predictions of a pandas Series, which is `predictions` or its only column."""
+    index, cells = list(predictions.index), _cells(series)
     if index == list(range(len(index))):
         return Predictions(in_order=cells)
     if all(isinstance(name, str) for name in index):
         columns = {ID: index, PREDICTION: cells}
-        return _table(given, list(columns), columns.__getitem__, wanted)
+        return _table(predictions, list(columns), columns.__getitem__, wanted)
     starts = ", ".join(map(short, index[:3]))
     raise UsageError(
-        f"Predictions of type {type(given).__name__}: its index begins {starts}. Allowed are ids, "
-        f"or 0 to {len(index) - 1} in order. With predictions in the order of the rows, give "
+        f"Predictions of type {type(predictions).__name__}: its index begins {starts}. Allowed are "
+        f"ids, or 0 to {len(index) - 1} in order. With predictions in the order of the rows, give "
         ".reset_index(drop=True)."
     )
 
@@ -252,48 +256,52 @@ def _cells(series: Any) -> list[Any]:
     return [None if cell is pandas.NA else cell for cell in series.tolist()]
 
 
-def _from_table(given: Any, wanted: _Wanted) -> Predictions:
+def _from_table(predictions: Any, wanted: _Wanted) -> Predictions:
     """A table of pandas or `datasets`, or of a library that exports Arrow, such as Polars."""
-    if _is_of(given, "pandas", "DataFrame"):
-        names = list(given.columns)
+    if _is_of(predictions, "pandas", "DataFrame"):
+        names = list(predictions.columns)
         if ID not in names and len(names) == 1 and not _is_right_answers(names):
-            return _from_index(given, given.iloc[:, 0], wanted)
-        if ID not in names and given.index.name == ID:
-            given = given.reset_index()
-        columns = choose_columns(list(given.columns), wanted.origin_of(given))
+            return _from_index(predictions, predictions.iloc[:, 0], wanted)
+        if ID not in names and predictions.index.name == ID:
+            predictions = predictions.reset_index()
+        columns = choose_columns(list(predictions.columns), wanted.origin_of(predictions))
         if columns.ids is None and columns.split is None:
-            return _from_index(given, given[columns.answers], wanted)
-        return _table(given, list(given.columns), lambda name: _cells(given[name]), wanted)
-    if _is_dataset(given):
-        return _table(given, given.column_names, given.with_format(None).__getitem__, wanted)
+            return _from_index(predictions, predictions[columns.answers], wanted)
+        return _table(
+            predictions, list(predictions.columns), lambda name: _cells(predictions[name]), wanted
+        )
+    if _is_dataset(predictions):
+        return _table(
+            predictions, predictions.column_names, predictions.with_format(None).__getitem__, wanted
+        )
     try:
-        table = pa.table(given)
+        table = pa.table(predictions)
     except (pa.ArrowException, TypeError, ValueError) as error:
-        raise wanted.origin_of(given).error(f": {one_line(str(error))}.") from None
-    return _table(given, table.column_names, lambda name: table[name].to_pylist(), wanted)
+        raise wanted.origin_of(predictions).error(f": {one_line(str(error))}.") from None
+    return _table(predictions, table.column_names, lambda name: table[name].to_pylist(), wanted)
 
 
 # In order.
 
 
-def _from_array(given: Any, wanted: _Wanted) -> Predictions:
+def _from_array(predictions: Any, wanted: _Wanted) -> Predictions:
     try:
-        array = given if isinstance(given, np.ndarray) else to_array(given)
+        array = predictions if isinstance(predictions, np.ndarray) else to_array(predictions)
     except (TypeError, ValueError, ArithmeticError, RuntimeError) as error:
-        raise wanted.origin_of(given).error(f": {one_line(str(error))}") from None
+        raise wanted.origin_of(predictions).error(f": {one_line(str(error))}") from None
     if array.ndim == 0:
         raise UsageError("Predictions: a single value. Expected one prediction for each row.")
     if array.dtype.names:
-        return _table(given, array.dtype.names, lambda name: array[name].tolist(), wanted)
+        return _table(predictions, array.dtype.names, lambda name: array[name].tolist(), wanted)
     return from_array(array, wanted.task)
 
 
-def _from_sequence(given: Sequence[Any], wanted: _Wanted) -> Predictions:
-    values = list(given)
+def _from_sequence(predictions: Sequence[Any], wanted: _Wanted) -> Predictions:
+    values = list(predictions)
     records = sum(isinstance(value, Mapping) for value in values)
     if not records:
         return Predictions(in_order=values)
-    origin = wanted.origin_of(given)
+    origin = wanted.origin_of(predictions)
     if records < len(values):
         text = f": {records:,} of its {len(values):,} entries are dicts. Expected all or none."
         raise origin.error(text)

@@ -178,13 +178,13 @@ class Report(Score):
             "unparsed": "no answer, scored as wrong",
             "too_long": "more tokens than the label, each of which is wrong",
         }
-        found = {problem: ids for problem, ids in self._problems().items() if ids}
-        for problem, ids in found.items():
-            named = ", ".join(f"{one!r:.40}" for one in ids[:_IDS_IN_TEXT])
+        faults = {problem: ids for problem, ids in self._problems().items() if ids}
+        for problem, ids in faults.items():
+            named = ", ".join(f"{row_id!r:.40}" for row_id in ids[:_IDS_IN_TEXT])
             more = ", ..." if len(ids) > _IDS_IN_TEXT else ""
             title = problem.replace("_", " ")
             notes.append(f"{len(ids):,} {title} ({meaning[problem]}): {named}{more}")
-        if not found.keys() - {"too_long"}:
+        if not faults.keys() - {"too_long"}:
             notes.append("No prediction is missing, unknown, repeated or unreadable.")
         if self.without_predictions:
             named = ", ".join(self.without_predictions)

@@ -49,12 +49,12 @@ class TooLong:
         if extra:
             self.names.append(name)
 
-    def warning(self, given: int) -> str | None:
-        """A warning if most of the `given` predictions are too long, else None."""
-        if len(self.names) <= given / 2:
+    def warning(self, count: int) -> str | None:
+        """A warning if most of the `count` predictions are too long, else None."""
+        if len(self.names) <= count / 2:
             return None
         return (
-            f"{len(self.names):,} of {given:,} predictions have more tokens than their row's label "
+            f"{len(self.names):,} of {count:,} predictions have more tokens than their row's label "
             f"({self._example}), and each of these counts as wrong. If they are padding, leave "
             "them out: cut each prediction to the length of its label."
         )

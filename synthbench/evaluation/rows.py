@@ -72,8 +72,8 @@ def data_first(call: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
         names = list(inspect.signature(function).parameters)[:3]
 
         @functools.wraps(function)
-        def checked_call(*given: P.args, **named: P.kwargs) -> R:
-            bound = {**dict(zip(names, given, strict=False)), **named}
+        def checked_call(*arguments: P.args, **named: P.kwargs) -> R:
+            bound = {**dict(zip(names, arguments, strict=False)), **named}
             data, predictions, task = map(bound.get, names)
             if isinstance(data, Task):
                 raise UsageError(f"The task {data.name!r} is in the place of the data. {order}")
@@ -89,7 +89,7 @@ def data_first(call: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
                 raise UsageError(f"{what} {names[1]}. {order}")
             if not isinstance(task, str | os.PathLike | Task | None):
                 raise UsageError(f"Task {short(task)}: expected a name or a Task. {order}")
-            return function(*given, **named)
+            return function(*arguments, **named)
 
         return checked_call
 
@@ -134,9 +134,9 @@ def open_rows(data: Any, task: str | Task | None, split: str | None) -> RowSourc
     return _in_memory(data, as_task(task), split)
 
 
-def _in_directory(path: str, given: str | Task | None, split: str | None) -> RowSource:
+def _in_directory(path: str, wanted_task: str | Task | None, split: str | None) -> RowSource:
     dataset = DatasetDirectory.open(path)
-    task = dataset.task_like(given)
+    task = dataset.task_like(wanted_task)
     variant = task.variant
     if split is not None:
         dataset.split(variant, split)
@@ -183,7 +183,7 @@ def _in_memory(data: Any, task: Task, split: str | None) -> RowSource:
 
     for name in splits:
         _check_columns(task, name, columns(name))
-        if all(one in columns(name) for one in task.inputs):
+        if all(column in columns(name) for column in task.inputs):
             rows = splits[name]
             if _is_table(rows):
                 rows = rows.with_format(None).select_columns(list(task.inputs))
@@ -224,8 +224,8 @@ def _numbers_to_check(rows: int) -> list[int]:
     """
     parts = min(rows, _CHECKED_ROWS)
     ends = np.arange(parts + 1) * rows // parts
-    chosen = ends[:-1] + (Draws({"check": "rows"}).floats(parts) * np.diff(ends)).astype(np.int64)
-    return sorted({0, *chosen.tolist(), rows - 1})
+    picks = ends[:-1] + (Draws({"check": "rows"}).floats(parts) * np.diff(ends)).astype(np.int64)
+    return sorted({0, *picks.tolist(), rows - 1})
 
 
 def _check_question(task: Task, split: str, number: int, row: Any) -> None:

@@ -133,13 +133,13 @@ def wilson(successes: float, trials: int) -> tuple[float, float]:
     return low, high
 
 
-def score_of(task: Task, values: NDArray[np.float64], asked: NDArray[np.bool_]) -> Score:
+def score_of(task: Task, values: NDArray[np.float64], predicted: NDArray[np.bool_]) -> Score:
     """The score of some rows.
 
     Args:
         task: the task.
         values: the metrics of each row, float64 `(rows, metrics)`, in the task's order.
-        asked: whether a row has a prediction, bool. Only the number of those that have is used.
+        predicted: whether a row has a prediction, bool. Only the number of those that have is used.
     """
     metrics, intervals = {}, {}
     for name, column in zip(task.metrics, values.T, strict=True):
@@ -148,7 +148,9 @@ def score_of(task: Task, values: NDArray[np.float64], asked: NDArray[np.bool_]) 
         metrics[name] = total / len(defined) if len(defined) else math.nan
         if len(defined) and name in task.binary_metrics:
             intervals[name] = wilson(total, len(defined))
-    return Score(len(values), int(asked.sum()), {**metrics, **_scaled(task, metrics)}, intervals)
+    return Score(
+        len(values), int(predicted.sum()), {**metrics, **_scaled(task, metrics)}, intervals
+    )
 
 
 def _scaled(task: Task, metrics: Mapping[str, float]) -> dict[str, float]:
@@ -164,7 +166,7 @@ def scores_by(
     breakdown: Breakdown,
     columns: Sequence[Sequence[Any]],
     values: NDArray[np.float64],
-    asked: NDArray[np.bool_],
+    predicted: NDArray[np.bool_],
 ) -> dict[Any, Score]:
     """The score of the rows with each value of a column, or in each band of values, sorted.
 
@@ -173,13 +175,13 @@ def scores_by(
         breakdown: which column, or which two, and how wide the column's bands are.
         columns: the values of each row, for each of the breakdown's columns.
         values: the metrics of each row, float64 `(rows, metrics)`.
-        asked: whether each row has a prediction, bool `(rows,)`.
+        predicted: whether each row has a prediction, bool `(rows,)`.
 
     Raises:
         UsageError: as `rows_by`.
     """
     groups = rows_by(task, breakdown, columns)
-    return {name: score_of(task, values[rows], asked[rows]) for name, rows in groups.items()}
+    return {name: score_of(task, values[rows], predicted[rows]) for name, rows in groups.items()}
 
 
 def rows_by(
@@ -220,22 +222,22 @@ def rows_by(
 
 
 def scores_of_places(
-    task: Task, right: Mapping[int, Sequence[bool]], asked: Mapping[int, int]
+    task: Task, right: Mapping[int, Sequence[bool]], predicted: Mapping[int, int]
 ) -> dict[int, Score]:
     """The share of rows that are right at each place of a sequence, with its interval.
 
     Args:
         task: a task whose label is a sequence.
         right: for each asked place, whether each row that has it is right there.
-        asked: for each of these places, how many of the rows have a prediction.
+        predicted: for each of these places, how many of the rows have a prediction.
 
     Returns:
         Scores by place, in order. Metrics of whole rows are NaN.
     """
     scores = {}
-    for place, found in sorted(right.items()):
-        share = {**dict.fromkeys(task.metrics, math.nan), AT_PLACE: sum(found) / len(found)}
+    for place, flags in sorted(right.items()):
+        share = {**dict.fromkeys(task.metrics, math.nan), AT_PLACE: sum(flags) / len(flags)}
         share |= _scaled(task, share)
-        interval = {AT_PLACE: wilson(sum(found), len(found))}
-        scores[place] = Score(len(found), asked[place], share, interval)
+        interval = {AT_PLACE: wilson(sum(flags), len(flags))}
+        scores[place] = Score(len(flags), predicted[place], share, interval)
     return scores

@@ -43,21 +43,21 @@ def score(
         >>> synthbench.score("parity", row, "7"), synthbench.score("parity", row, 2)
         (1.0, 0.0)
     """
-    chosen = as_task(task)
+    task = as_task(task)
     if not isinstance(row, Mapping):
-        raise UsageError(f"Row {short(row)}: expected a dict with the columns of {chosen.name}.")
+        raise UsageError(f"Row {short(row)}: expected a dict with the columns of {task.name}.")
     try:
-        given = chosen.read_answer(row, answer)
-        if given is None and not is_plausible_answer(chosen, answer):
+        parsed = task.read_answer(row, answer)
+        if parsed is None and not is_plausible_answer(task, answer):
             raise UsageError(
                 f"Answer {short(answer)} of type {type(answer).__name__}: expected "
-                f"{chosen.answer.expected}."
+                f"{task.answer.expected}."
             )
-        return chosen.score(row, answer)
+        return task.score(row, answer)
     except UsageError:
         raise
     except KeyError as error:
-        raise no_column(chosen, error.args[0]) from error
+        raise no_column(task, error.args[0]) from error
     except SynthbenchError:
         raise
     except NO_ROW as error:
@@ -90,17 +90,17 @@ def solve(
         >>> synthbench.solve("arithmetic", "((4*7)+2)")
         0
     """
-    chosen = as_task(task)
+    task = as_task(task)
     try:
-        return chosen.solve(question)
+        return task.solve(question)
     except (TypeError, AttributeError) as error:
-        expected = " and ".join(f"{name!r}" for name in chosen.inputs)
+        expected = " and ".join(f"{name!r}" for name in task.inputs)
         raise UsageError(
-            f"Cannot solve {short(question)}: {chosen.name} expects the {expected} of a row."
+            f"Cannot solve {short(question)}: {task.name} expects the {expected} of a row."
         ) from error
     except (ValueError, LookupError, RecursionError) as error:
         raise UsageError(
-            f"Cannot solve {short(question)}: not a row of {chosen.name}: {error}"
+            f"Cannot solve {short(question)}: not a row of {task.name}: {error}"
         ) from error
 
 
@@ -140,11 +140,11 @@ def is_held_out(
     """
     tasks = variants_of(task) if isinstance(task, str) else [as_task(task)]
     reasons: list[Exception] = []
-    for one in tasks:
+    for variant in tasks:
         try:
-            inputs = _inputs(one, text_or_row)
-            one.solve(inputs[one.inputs[0]][0].as_py())  # refuses what only resembles a row
-            return bool(are_held_out(fingerprints(one, one.parse(inputs)))[0])
+            inputs = _inputs(variant, text_or_row)
+            variant.solve(inputs[variant.inputs[0]][0].as_py())  # refuses what only resembles a row
+            return bool(are_held_out(fingerprints(variant, variant.parse(inputs)))[0])
         except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
             reasons.append(error)
     if isinstance(reasons[0], UsageError):
@@ -180,10 +180,10 @@ def _inputs(task: Task, text_or_row: Any) -> dict[str, pa.Array]:
     return arrays
 
 
-def _wrong_type(task: Task, name: str, value: Any, given: Any) -> UsageError:
+def _wrong_type(task: Task, name: str, value: Any, text_or_row: Any) -> UsageError:
     """The error for a value that its column cannot have."""
     expected = "a text" if task.columns[name].arrow == pa.string() else str(task.columns[name])
-    expected += "" if isinstance(given, Mapping) else ", or the whole row as a dict"
+    expected += "" if isinstance(text_or_row, Mapping) else ", or the whole row as a dict"
     return UsageError(
         f"{short(value)} of type {type(value).__name__} is not the {name!r} of a row of "
         f"{task.name}: expected {expected}."

@@ -48,13 +48,13 @@ def why_unread(task: Task, row: Mapping[str, Any], reply: str | None) -> str | N
     is_label = not truncated and reply.strip() == row.get(LABEL)
     if is_label and task.answer.answers == "text":
         return None
-    if (found := find_answer(task, reply, row, truncated=truncated)) is None:
+    if (answer := find_answer(task, reply, row, truncated=truncated)) is None:
         if truncated:
             return "it was truncated before it marked an answer"
         marked = any(mark.settles for part in parts for mark in last_marks(*part))
         return "it marks no single answer" if marked else "no answer"
-    if task.read_answer(row, found) is None:
-        return f"{short(found)} is none of the answers to {task.name}"
+    if task.read_answer(row, answer) is None:
+        return f"{short(answer)} is none of the answers to {task.name}"
     return None
 
 
@@ -97,10 +97,10 @@ class Unreadable:
             UsageError: all are unreadable, and either none has a type that answers can have, or
                 they are an array of the wrong shape.
         """
-        found = self._example
-        if answered or found is None:
+        example = self._example
+        if answered or example is None:
             return
-        _, name, prediction = found
+        _, name, prediction = example
         got = f"{short(prediction)} of type {type(prediction).__name__} for id {short(name)}"
         if self._candidate is None:
             expected = self._task.answer.expected
@@ -111,9 +111,9 @@ class Unreadable:
             text = f"Predictions: an array {shape}, but none of its rows is an answer"
             raise UsageError(f"{text}; expected {self._task.answer.expected}.")
 
-    def warning(self, given: int) -> str | None:
-        """A warning if most of the `given` predictions cannot be read, else None."""
-        if len(self.names) <= given / 2:
+    def warning(self, count: int) -> str | None:
+        """A warning if most of the `count` predictions cannot be read, else None."""
+        if len(self.names) <= count / 2:
             return None
         row, name, prediction = self._example or ({}, self.names[0], None)
         remedy = f"Expected {self._task.answer.expected}."
@@ -122,6 +122,6 @@ class Unreadable:
             if answer is not None and self._task.read_answer(row, answer) is not None:
                 remedy = "With --read text (read='text') answers are found in running text."
         return (
-            f"{len(self.names):,} of {given:,} predictions cannot be read, such as "
+            f"{len(self.names):,} of {count:,} predictions cannot be read, such as "
             f"{short(prediction)} for id {short(name)}. {remedy}"
         )

@@ -178,13 +178,13 @@ def _number(apart: bool, text: str, mode: str) -> str | None:
             text = text[lead.end() :].strip(_EDGES)
         text = re.sub(r"\A([-+])\s(?=\d)", r"\1", text)
     text = text.lstrip("$€£¥₹")
-    found = _WHOLE.match(text)
-    if found is None or (found["apart"] and (found["sign"] or not apart)):
+    match = _WHOLE.match(text)
+    if match is None or (match["apart"] and (match["sign"] or not apart)):
         return None
-    value = found["sign"].strip("+") + re.sub(r"\D", "", found["digits"] or found["apart"])
-    if found["zeros"] == ".000" and len(value) < 4:  # 1.000 may be a thousand
+    value = match["sign"].strip("+") + re.sub(r"\D", "", match["digits"] or match["apart"])
+    if match["zeros"] == ".000" and len(value) < 4:  # 1.000 may be a thousand
         return None
-    rest = text[found.end() :].rstrip(_EDGES + ".")
+    rest = text[match.end() :].rstrip(_EDGES + ".")
     if modulus := _MODULUS.fullmatch(rest):
         return value if len(value) < 19 and -1 < int(value) < int(modulus[1]) else None
     unit = _UNIT.match(rest)
@@ -228,26 +228,26 @@ def _sequence(
     """The tokens of all lines, of the first lines behind a mark, or of the last lines."""
     text = re.sub(r"\A\s*\*\*(.*)\*\*[\s.]*\Z", r"\1", text, flags=re.DOTALL)
     lines = _unnumbered([line for line in text.splitlines() if not _BORDER.fullmatch(line)])
-    found: list[list[str]] = []
+    rows: list[list[str]] = []
     blank = stopped = False
     for line in lines[:: -1 if mode == ALONE else 1]:
         if _MARKUP.fullmatch(line) or not plain(line).translate(signs).strip(" ."):
-            blank = bool(found)
+            blank = bool(rows)
             continue
         words = tokens(line)
-        if not words and mode == BEHIND and not found:
+        if not words and mode == BEHIND and not rows:
             return separator.join(tokens(_CLAUSE.split(line, maxsplit=1)[0])) or None
-        is_apart = blank and mode != ENCLOSED and len(words) + len(found[-1]) > 2
+        is_apart = blank and mode != ENCLOSED and len(words) + len(rows[-1]) > 2
         if stopped := is_apart or not words:
             break
-        found.append(words)
+        rows.append(words)
         blank = False
     if mode == ENCLOSED and stopped:
         return None
     if mode == ALONE:
         # Below other text the last line counts, unless the lines are a column or a grid.
-        found = found[:1] if stopped and len({*map(len, found)}) > 1 else found[::-1]
-    return separator.join(itertools.chain.from_iterable(found)) or None
+        rows = rows[:1] if stopped and len({*map(len, rows)}) > 1 else rows[::-1]
+    return separator.join(itertools.chain.from_iterable(rows)) or None
 
 
 def _unnumbered(lines: list[str]) -> list[str]:
@@ -332,8 +332,8 @@ def _checked(text: str, mode: str, signs: Mapping[int, str] = {}) -> str | None:
         lines = lines[:: -1 if mode == ALONE else 1]
     lines = _unnumbered(lines) if signs else lines
     text, depth = "\n".join(lines), 0
-    while depth < _DEEPEST and (found := _FRACTION.subn(r"((\1)/(\2))", text))[1]:
-        text, depth = found[0], depth + 1
+    while depth < _DEEPEST and (replaced := _FRACTION.subn(r"((\1)/(\2))", text))[1]:
+        text, depth = replaced[0], depth + 1
     parts = re.split("([←↑↓])", text) if signs else [text]  # which may be moves
     text = (
         "".join(part if part in "←↑↓" else plain(part) for part in parts)
