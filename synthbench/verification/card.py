@@ -54,8 +54,8 @@ def read_card(directory: Path) -> tuple[str, dict[str, Any]]:
     data = read_regular(directory, CARD, _LARGEST_CARD)
     with reading(directory / CARD):
         text = data.decode("utf-8")
-        found = _FRONT.match(text)
-        front = yaml.safe_load(found[1]) if found else None
+        match = _FRONT.match(text)
+        front = yaml.safe_load(match[1]) if match else None
     if not isinstance(front, dict):
         text = "cannot be read: it does not begin with values between two lines '---'."
         raise DatasetError(f"{directory / CARD} {text}")

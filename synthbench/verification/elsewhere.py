@@ -39,7 +39,7 @@ class Elsewhere:
         self._result = Path(self._directory.name) / "result"
         self._errors = Path(self._directory.name) / "errors"
         named = (function.__module__, function.__qualname__, str(self._result))
-        given = pickle.dumps(sys.path) + pickle.dumps(named) + pickle.dumps(request)
+        payload = pickle.dumps(sys.path) + pickle.dumps(named) + pickle.dumps(request)
         with self._errors.open("wb") as errors:
             self._process = subprocess.Popen(
                 [sys.executable, "-c", _CODE],
@@ -50,7 +50,7 @@ class Elsewhere:
             )
         assert self._process.stdin is not None
         try:
-            self._process.stdin.write(given)
+            self._process.stdin.write(payload)
             self._process.stdin.close()
         except OSError:  # it has ended; `result` says why
             pass

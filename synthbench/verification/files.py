@@ -45,8 +45,8 @@ def release(version: str) -> tuple[int, ...] | None:
         >>> release("0.10.2"), release("0.10.2.dev3"), release("newest")
         ((0, 10, 2), (0, 10, 2), None)
     """
-    found = re.fullmatch(r"([0-9]+)\.([0-9]+)\.([0-9]+)[-+.A-Za-z0-9]*", version)
-    return tuple(map(int, found.groups())) if found else None
+    match = re.fullmatch(r"([0-9]+)\.([0-9]+)\.([0-9]+)[-+.A-Za-z0-9]*", version)
+    return tuple(map(int, match.groups())) if match else None
 
 
 def make_tasks(dataset: DatasetDirectory, findings: list[str]) -> dict[str, Task]:
@@ -111,14 +111,14 @@ def check_tables(
         SynthbenchError: source images are required and missing.
     """
     try:
-        made = merged_tables([task.tables for task in tasks.values()])
+        tables = merged_tables([task.tables for task in tasks.values()])
     except SynthbenchError:
         if with_sources:
             raise
         if not manifest.tables:
             yield f"{MANIFEST}: tables is empty and does not describe the sources"
         return
-    expected = json.loads(json.dumps(made))
+    expected = json.loads(json.dumps(tables))
     if (key := next(_differences(manifest.tables, expected, "tables"), None)) is not None:
         yield f"{MANIFEST}: {key} is not what the task has there"
 
@@ -138,12 +138,12 @@ def _differences(there: Any, expected: Any, key: str) -> Iterator[str]:
 def unknown_files(dataset: DatasetDirectory) -> Iterator[str]:
     """Files that `datasets` would read but that the manifest does not name."""
     root, known = dataset.path, {shard.file for shard in dataset.manifest.all_shards()}
-    found = (
+    stored = (
         file.relative_to(root).as_posix()
         for file in root.glob("data/*/*.parquet")
         if not file.name.startswith(".")  # as macOS leaves beside copies
     )
-    for file in sorted(set(found) - known):
+    for file in sorted(set(stored) - known):
         yield f"{file}: not in the manifest"
     for name in (*_OVERRIDING, f"{root.resolve().name}.py"):
         if os.path.lexists(root / name):  # also of a name that is too long
@@ -196,8 +196,8 @@ class SplitFiles:
 
     def locate(self, row: int) -> str:
         """The place of row number `row` of the split: the file, and its number there."""
-        file = next(one.file for one in reversed(self.groups) if one.start <= row)
-        first = next(one.start for one in self.groups if one.file == file)
+        file = next(group.file for group in reversed(self.groups) if group.start <= row)
+        first = next(group.start for group in self.groups if group.file == file)
         return f"{file} row {row - first}"
 
     def read(self, first: int, count: int) -> pa.Table:
@@ -231,7 +231,7 @@ def read_split(
         except DatasetError as error:
             files.faults.append(f"{file}: {str(error).removeprefix(f'{directory / file} ')}")
     rows = [shard.rows for shard in record.shards]
-    if sum(rows) != record.rows or any(one != shard_rows for one in rows[:-1]):
+    if sum(rows) != record.rows or any(count != shard_rows for count in rows[:-1]):
         text = f"the shards of {files.name} are not {record.rows} rows, {shard_rows} in each"
         files.faults.append(f"{MANIFEST}: {text}")
     elif files.shards == len(rows) and files.rows == record.rows:

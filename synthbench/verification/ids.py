@@ -26,8 +26,8 @@ def check_ids(splits: Sequence[SplitFiles], engine: Engine) -> Iterator[str]:
         The first row of each split that is held out in a split without held-out rows, or the
         reverse. Otherwise the first row that the variant has twice.
     """
-    calls = ((files.directory, [one.file for one in files.record.shards]) for files in splits)
-    prints = [found for _, found in engine.in_order(_stored_ids, calls)]
+    calls = ((files.directory, [shard.file for shard in files.record.shards]) for files in splits)
+    prints = [codes for _, codes in engine.in_order(_stored_ids, calls)]
     misplaced = False
     for files, own in zip(splits, prints, strict=True):
         wrong = np.flatnonzero(are_held_out(own) != files.split.evaluation)
@@ -41,7 +41,7 @@ def check_ids(splits: Sequence[SplitFiles], engine: Engine) -> Iterator[str]:
 
 
 def _stored_ids(directory: Path, files: Sequence[str]) -> NDArray[np.uint64]:
-    batches = [one for file in files for one in read_batches(directory / file, ["id"])]
+    batches = [batch for file in files for batch in read_batches(directory / file, ["id"])]
     return read_ids(pa.Table.from_batches(batches)["id"].combine_chunks())
 
 
@@ -53,9 +53,9 @@ def _repeated(splits: Sequence[SplitFiles], prints: Sequence[NDArray[np.uint64]]
     if not len(same):
         return
     pair = int(same[np.argmin(order[same + 1])])
-    first, second = (_where(splits, int(order[one])) for one in (pair, pair + 1))
-    (one,) = ids(every[order[pair : pair + 1]]).to_pylist()
-    yield f"{second}: the same row as {first} (id {one})"
+    first, second = (_where(splits, int(order[index])) for index in (pair, pair + 1))
+    (row_id,) = ids(every[order[pair : pair + 1]]).to_pylist()
+    yield f"{second}: the same row as {first} (id {row_id})"
 
 
 def _where(splits: Sequence[SplitFiles], row: int) -> str:

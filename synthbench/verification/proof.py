@@ -52,8 +52,8 @@ def prover(task: type[Task]) -> Prover | None:
     path = f"{package}.proof"
     if not package or importlib.util.find_spec(path) is None:
         return None
-    found: Prover | None = getattr(importlib.import_module(path), "prove_rows", None)
-    return found
+    prove_rows: Prover | None = getattr(importlib.import_module(path), "prove_rows", None)
+    return prove_rows
 
 
 def _has_nulls(values: pa.Array) -> bool:

@@ -63,21 +63,21 @@ def make_again(
         return
     sampler = SplitSampler(task, split, Plan({split.name: quotas}), engine)
     chunks = map(
-        KeyedRows.concatenate, rechunk((one.rows() for one in sampler.rounds()), CHUNK_ROWS)
+        KeyedRows.concatenate, rechunk((drawn.rows() for drawn in sampler.rounds()), CHUNK_ROWS)
     )
     calls = ((task, rows) for rows in chunks)
     there, row = files.chunks or [], 0
     try:
-        for (_, made), (digest, wrong) in engine.in_order(digest_and_solve, calls):
+        for (_, rows), (digest, wrong) in engine.in_order(digest_and_solve, calls):
             if digest != there[row // CHUNK_ROWS]:
-                table = rows_table(task, made.block, made.fingerprints)
+                table = rows_table(task, rows.block, rows.fingerprints)
                 yield _first_difference(files, row, table)
                 return
             if wrong is not None:
                 yield f"{files.locate(row + wrong[0])}: {wrong[1]}"
                 return
-            row += len(made)
-            advance(len(made))
+            row += len(rows)
+            advance(len(rows))
             # A corrupt manifest may ask for rows that take forever to find.
             if sampler.tried > record.candidates:
                 break
@@ -120,24 +120,24 @@ def _digest(rows: pa.Table, features: Columns) -> bytes:
     return chunk
 
 
-def _first_difference(files: SplitFiles, first: int, made: pa.Table) -> str:
+def _first_difference(files: SplitFiles, first: int, again: pa.Table) -> str:
     """Name the first row that differs from those made again, of which `first` is the first."""
     features = columns_of(files.task)
-    there = files.read(first, made.num_rows)
+    there = files.read(first, again.num_rows)
 
     def differ(rows: int) -> bool:
         """True if the first `rows` rows differ."""
-        return _digest(there.slice(0, rows), features) != _digest(made.slice(0, rows), features)
+        return _digest(there.slice(0, rows), features) != _digest(again.slice(0, rows), features)
 
-    row = bisect.bisect_left(range(1, made.num_rows + 1), True, key=differ)
+    row = bisect.bisect_left(range(1, again.num_rows + 1), True, key=differ)
     different = [
         f"{name} shows something else"
         if not feature.plain
         else f"{name} is {short(there[name][row].as_py())} instead of "
-        f"{short(made[name][row].as_py())}"
+        f"{short(again[name][row].as_py())}"
         for name, feature in features.items()
         if _digest(there.slice(row, 1), {name: feature})
-        != _digest(made.slice(row, 1), {name: feature})
+        != _digest(again.slice(row, 1), {name: feature})
     ]
     return f"{files.locate(first + row)} differs from the row made again: {', '.join(different)}"
 
@@ -257,12 +257,12 @@ def solve_rows(
             return
         counted.update(buckets)
         advance(group.rows)
-    found = {label_of(task, bucket): rows for bucket, rows in sorted(counted.items())}
+    by_label = {label_of(task, bucket): rows for bucket, rows in sorted(counted.items())}
     recorded = {name: rows for name, rows in files.record.buckets.items() if rows}
-    if ours and found != recorded:
+    if ours and by_label != recorded:
         yield (
-            f"{MANIFEST}: rows by {task.bucket_name} of {files.name} are {recorded}, but {found} "
-            "in the files"
+            f"{MANIFEST}: rows by {task.bucket_name} of {files.name} are {recorded}, but "
+            f"{by_label} in the files"
         )
 
 

@@ -184,16 +184,16 @@ def verify(
         sound = collections.defaultdict[str, list[SplitFiles]](list)
         for _, files in engine.in_order(read_split, splits):
             bar.update(0, now=files.name)
-            found = files.faults
+            faults = files.faults
             checked["shards"] += files.shards
             checked["rows"] += files.rows
             checked["derived values"] += files.rows * len(derived_columns(files.task))
             if files.chunks is None:
                 unproved.append(files.name)
             else:
-                found = [*found, *prove(files, engine, advance)]
-            findings += found
-            if not found:
+                faults = [*faults, *prove(files, engine, advance)]
+            findings += faults
+            if not faults:
                 sound[files.task.variant].append(files)
         if other is None:
             for alike in sound.values():
@@ -207,14 +207,14 @@ def verify(
 
 def _why_other_rows(made_by: str) -> str | None:
     """The limit of the proof if another version may have made other rows. None if ours did."""
-    made, since, ours = release(made_by), release(ROWS_SINCE), release(__version__)
+    theirs, since, ours = release(made_by), release(ROWS_SINCE), release(__version__)
     trusted = f"ids, {_BY_MAKING_AGAIN}: made by synthbench {made_by}"
-    if made and since and made < since:
+    if theirs and since and theirs < since:
         return (
             f"{trusted}, whose rows differed. It cannot be made again by this version, "
             f"{__version__}."
         )
-    if made and ours and made > ours:
+    if theirs and ours and theirs > ours:
         return f"{trusted}, which is newer than this version, {__version__}, and may differ."
     return None
 

@@ -47,9 +47,9 @@ def _refusals(task: Task, rows: list[dict[str, Any]]) -> Iterator[str]:
     labels = list({repr(row[LABEL]): row[LABEL] for row in rows}.values())
     refused = 0
     for row in rows:
-        own, asked = row[LABEL], inputs_of(task, row)
+        own, question = row[LABEL], inputs_of(task, row)
         if not accepts(task, row, own):
-            yield f"check refuses {short(own)}, the label of {asked}."
+            yield f"check refuses {short(own)}, the label of {question}."
             return
         wrong = [label for label in labels if not accepts(task, row, label)]
         refused += len(wrong)
@@ -58,7 +58,7 @@ def _refusals(task: Task, rows: list[dict[str, Any]]) -> Iterator[str]:
             for both in (" or ".join(texts), "\n".join(texts), ", ".join(reversed(texts))):
                 if accepts(task, row, both):
                     yield (
-                        f"check accepts {short(both)} for {asked}, of which a part is "
+                        f"check accepts {short(both)} for {question}, of which a part is "
                         "wrong: parse the whole answer."
                     )
                     return
@@ -68,7 +68,7 @@ def _refusals(task: Task, rows: list[dict[str, Any]]) -> Iterator[str]:
 
 def _withstands(task: Task, row: dict[str, Any]) -> Iterator[str]:
     """Odd, long and deep answers get a verdict at once, and nonsense is refused."""
-    asked = inputs_of(task, row)
+    question = inputs_of(task, row)
     odd = itertools.chain(_NONSENSE, _ODD, _long(), _values(), _mutations(task, row[LABEL]))
     for number, answer in enumerate(odd):
         begun = time.process_time()
@@ -77,11 +77,11 @@ def _withstands(task: Task, row: dict[str, Any]) -> Iterator[str]:
         if seconds > _SECONDS:
             yield (
                 f"check takes {seconds:.1f} seconds for {short(answer)} ({_size(answer)}), an "
-                f"answer to {asked}: bound what it parses."
+                f"answer to {question}: bound what it parses."
             )
             return
         if right and number < len(_NONSENSE):
-            yield f"check accepts {short(answer)} for {asked}, which answers no question."
+            yield f"check accepts {short(answer)} for {question}, which answers no question."
             return
 
 

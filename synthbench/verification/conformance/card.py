@@ -17,8 +17,8 @@ _SCORING = "Scoring"
 _RIGHT: dict[str, Callable[[Task, Task], bool]] = {
     "Columns": lambda task, its: str(task.columns) == str(its.columns),
     "How rows are drawn": lambda task, its: (
-        [(one.name, one.buckets) for one in task.splits]
-        == [(one.name, one.buckets) for one in its.splits]
+        [(split.name, split.buckets) for split in task.splits]
+        == [(split.name, split.buckets) for split in its.splits]
     ),
     _SCORING: lambda task, its: not task.is_checked and task.labels == its.labels,
 }
@@ -64,6 +64,6 @@ def _sections(card: str) -> dict[str, str]:
 def _same_rule(task: Task, its: Task, questions: list[object]) -> bool:
     """True if the template's task answers questions of this task alike."""
     try:
-        return all(its.solve(one) == task.solve(one) for one in questions)
+        return all(its.solve(question) == task.solve(question) for question in questions)
     except Exception:  # a solver may raise anything on another task's questions
         return False

@@ -80,27 +80,27 @@ def check_task(task: str | Task, seconds: float = SECONDS) -> Iterator[CheckResu
 
 
 def _findings(task: str | Task, seconds: float) -> Iterator[CheckResult]:
-    for one in run_isolated(_run, task, seconds):
-        if isinstance(one, CheckResult):
-            yield one
-        elif isinstance(one, Stopped):
-            yield CheckResult(one.step.variant, one.step.statement, [one.problem])
+    for result in run_isolated(_run, task, seconds):
+        if isinstance(result, CheckResult):
+            yield result
+        elif isinstance(result, Stopped):
+            yield CheckResult(result.step.variant, result.step.statement, [result.problem])
 
 
 def _run(task: str | Task) -> Iterator[Step | CheckResult]:
     """The checks of a task: before each of them, which it is, and then what was found."""
     yield Step(task.variant if isinstance(task, Task) else "", "Can be made")
     variants = [task.variant] if isinstance(task, Task) else list(task_class(task).variants)
-    for number, one in enumerate(variants):
+    for number, variant in enumerate(variants):
         sound = True
-        made = task if isinstance(task, Task) else registry.task(task, one)
-        for step in _check_variant(made):
+        variant_task = task if isinstance(task, Task) else registry.task(task, variant)
+        for step in _check_variant(variant_task):
             sound &= not (isinstance(step, CheckResult) and step.problems)
             yield step
         if not sound:
             if left := variants[number + 1 :]:
                 untried = f"Not tried: {', '.join(left)}. Fix the problems above first."
-                yield CheckResult(one, "Other variants", [untried])
+                yield CheckResult(variant, "Other variants", [untried])
             return
 
 
@@ -177,7 +177,7 @@ def _of_rows(task: Task) -> Iterator[tuple[str, Callable[[], Problems]]]:
 
     @functools.cache
     def listed() -> list[tuple[Split, int, Block]]:
-        every = ((*one, draws.enumerated_rows(task, *one)) for one in buckets)
+        every = ((*pair, draws.enumerated_rows(task, *pair)) for pair in buckets)
         return [(split, bucket, block) for split, bucket, block in every if block is not None]
 
     def some() -> Iterator[tuple[int, Block]]:
@@ -196,7 +196,7 @@ def _of_rows(task: Task) -> Iterator[tuple[str, Callable[[], Problems]]]:
         return _distinct(rows.check_buckets(task, block, bucket) for bucket, block in some())
 
     def enumerated() -> Problems:
-        return _distinct(draws.check_enumerated(task, *one) for one in listed())
+        return _distinct(draws.check_enumerated(task, *listing) for listing in listed())
 
     def each(check: Callable[[Task, Block], Problems]) -> Callable[[], Problems]:
         return lambda: _distinct(check(task, block) for _, block in some())
@@ -222,11 +222,11 @@ def _of_datasets(task: Task, directory: Path) -> Iterator[tuple[str, Callable[[]
     """The checks of small datasets."""
 
     @functools.cache
-    def made() -> SmallDataset:
+    def dataset() -> SmallDataset:
         return SmallDataset.make(task, directory)
 
     def make() -> Problems:
-        made()
+        dataset()
         return []
 
     yield "A small dataset can be made", make
@@ -238,7 +238,7 @@ def _of_datasets(task: Task, directory: Path) -> Iterator[tuple[str, Callable[[]
         ("Same rows with two workers", datasets.check_two_workers),
         ("synthbench verify finds nothing wrong", datasets.check_verified),
     ):
-        yield statement, lambda check=check: check(made())  # type: ignore[misc]
+        yield statement, lambda check=check: check(dataset())  # type: ignore[misc]
     yield "Every level has rows and a stream", lambda: check_levels(task, directory)
 
 

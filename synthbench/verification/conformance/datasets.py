@@ -63,27 +63,27 @@ def _rows(task: Task, split: Split) -> int:
     return min(split.rows, max(least, _ROWS, _BUCKET_ROWS * len(split.buckets)))
 
 
-def check_again(made: SmallDataset) -> Problems:
+def check_again(dataset: SmallDataset) -> Problems:
     """The same command gives the same rows again in the same process."""
-    again = _make(made.task, made.plan, made.directory / "again")
+    again = _make(dataset.task, dataset.plan, dataset.directory / "again")
     return _compare(
-        made,
+        dataset,
         _digests(again),
         "when the dataset was made again. Look for time, unseeded generators and anything that "
         "the task or its module remembers between calls.",
     )
 
 
-def check_elsewhere(made: SmallDataset) -> Problems:
+def check_elsewhere(dataset: SmallDataset) -> Problems:
     """Another process with another `PYTHONHASHSEED` gives the same rows."""
-    request = (made.task, made.plan, made.directory / "elsewhere")
+    request = (dataset.task, dataset.plan, dataset.directory / "elsewhere")
     try:
         with Elsewhere(make_elsewhere, request, _HASH_SEED) as elsewhere:
             digests = elsewhere.result(_SECONDS)
     except SynthbenchError as error:
         return [f"Another process could not make the dataset: {error}"]
     return _compare(
-        made,
+        dataset,
         digests,
         "in another process, with another PYTHONHASHSEED. Look for the order of sets and for "
         "hash() (sort sets, take fingerprints from hashlib), and for what differs in a worker "
@@ -99,48 +99,48 @@ def make_elsewhere(request: tuple[Task, Plan, Path]) -> dict[str, str]:
     return _digests(_make(task, plan, out))
 
 
-def check_two_workers(made: SmallDataset) -> Problems:
+def check_two_workers(dataset: SmallDataset) -> Problems:
     """Two worker processes give the same rows as one process."""
-    other = _make(made.task, made.plan, made.directory / "workers", workers=2)
+    other = _make(dataset.task, dataset.plan, dataset.directory / "workers", workers=2)
     return _compare(
-        made,
+        dataset,
         _digests(other),
         "with two workers. Look for anything that propose remembers between blocks.",
     )
 
 
-def check_full(made: SmallDataset) -> Problems:
+def check_full(dataset: SmallDataset) -> Problems:
     """Every bucket has the rows that were planned for it."""
-    problems, task = [], made.task
+    problems, task = [], dataset.task
     for split in task.splits:
-        found: collections.Counter[int] = collections.Counter()
-        for batch in made.first.batches(task.variant, split.name):
-            found.update(buckets_of(task, pa.Table.from_batches([batch])).tolist())
-        for bucket, planned in made.plan.quotas[split.name].items():
-            if found[bucket] < planned:
+        counts: collections.Counter[int] = collections.Counter()
+        for batch in dataset.first.batches(task.variant, split.name):
+            counts.update(buckets_of(task, pa.Table.from_batches([batch])).tolist())
+        for bucket, planned in dataset.plan.quotas[split.name].items():
+            if counts[bucket] < planned:
                 problems.append(
                     f"Split {split.name}, {task.bucket_name} {task.bucket_label(bucket)} is "
-                    f"starved: {found[bucket]:,} of {planned:,} rows were found, then only "
+                    f"starved: {counts[bucket]:,} of {planned:,} rows were found, then only "
                     "repeated ones. If it has no more, count them in capacity and list them in "
                     "enumerate_rows. Otherwise make them more likely in propose."
                 )
     return problems
 
 
-def check_distinct(made: SmallDataset) -> Problems:
+def check_distinct(dataset: SmallDataset) -> Problems:
     """No row comes twice."""
     ids = collections.Counter(
         row["id"]
-        for split in made.task.splits
-        for row in made.first.rows(made.task.variant, split.name, ["id"])
+        for split in dataset.task.splits
+        for row in dataset.first.rows(dataset.task.variant, split.name, ["id"])
     )
-    ((one, count),) = ids.most_common(1)
-    return [f"The id {one} comes twice: compare content and parse."] if count > 1 else []
+    ((row_id, count),) = ids.most_common(1)
+    return [f"The id {row_id} comes twice: compare content and parse."] if count > 1 else []
 
 
-def check_verified(made: SmallDataset) -> Problems:
+def check_verified(dataset: SmallDataset) -> Problems:
     """`synthbench verify` finds nothing wrong with the files."""
-    return verify(made.first.path, workers=1, progress=False).failures
+    return verify(dataset.first.path, workers=1, progress=False).failures
 
 
 def _make(task: Task, plan: Plan, out: Path, workers: int = 1) -> Manifest:
@@ -153,7 +153,7 @@ def _digests(manifest: Manifest) -> dict[str, str]:
     return {name: split.digest for name, split in splits.items()}
 
 
-def _compare(made: SmallDataset, digests: dict[str, str], where: str) -> Problems:
-    first = _digests(made.manifest)
+def _compare(dataset: SmallDataset, digests: dict[str, str], where: str) -> Problems:
+    first = _digests(dataset.manifest)
     other = [name for name, digest in digests.items() if first[name] != digest]
     return [f"Split {', '.join(other)} got other rows {where}"] if other else []

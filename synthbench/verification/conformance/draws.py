@@ -69,9 +69,9 @@ def check_parameters(task: Task) -> Problems:
     """Strange values of parameters either work or are refused with errors of this package."""
     problems = []
     for name in task.parameters.to_dict():
-        for given in _STRANGE_VALUES:
+        for value in _STRANGE_VALUES:
             try:
-                other = type(task)(task.variant, {name: given})
+                other = type(task)(task.variant, {name: value})
                 declared.check_task(other)
                 for split in other.splits:
                     for bucket in split.buckets[:1] + split.buckets[-1:]:
@@ -81,7 +81,7 @@ def check_parameters(task: Task) -> Problems:
                 if isinstance(error, SynthbenchError) and not isinstance(error, TaskError):
                     continue
                 problems.append(
-                    f"{name}={given!r} is accepted and then fails with {type(error).__name__}: "
+                    f"{name}={value!r} is accepted and then fails with {type(error).__name__}: "
                     f"{error} Refuse it in __post_init__ of {task.parameters_type.__name__} "
                     "with a ParameterError that says what is allowed."
                 )
@@ -97,9 +97,9 @@ def check_blocks(task: Task, split: Split) -> Problems:
         forms.setdefault(_form(block), bucket)
     if len(forms) == 1:
         return []
-    (one, first), (other, second) = list(forms.items())[:2]
+    (form, first), (other, second) = list(forms.items())[:2]
     return [
-        f"Split {split.name}: propose gives arrays {one} for {task.bucket_name} "
+        f"Split {split.name}: propose gives arrays {form} for {task.bucket_name} "
         f"{task.bucket_label(first)} and {other} for {task.bucket_label(second)}: give the same."
     ]
 
@@ -125,19 +125,19 @@ def check_repeatable(task: Task, split: Split, bucket: int) -> Problems:
 def check_global_state(task: Task, split: Split, bucket: int) -> Problems:
     """No method uses `random` or `np.random`."""
     problems: Problems = []
-    made = []
+    blocks = []
     with restored_state():
         for seed in (1, 2, 1):
             seed_global_states(seed)
             with _watched("propose", problems):
                 block = proposed(task, _draws(task), _CANDIDATES, split, bucket)
-            made.append(block)
+            blocks.append(block)
             with _watched("render", problems):
                 rows = plain_rows(task, block.take(slice(0, 20)))
             with _watched("solve", problems):
                 for row in rows:
                     task.solve(row[task.inputs[0]])
-    if not problems and _equal(made[0], made[2]) and not _equal(made[0], made[1]):
+    if not problems and _equal(blocks[0], blocks[2]) and not _equal(blocks[0], blocks[1]):
         problems.append("propose depends on how random and np.random were seeded.")
     return list(dict.fromkeys(problems))
 
@@ -191,9 +191,9 @@ def check_enumerated(task: Task, split: Split, bucket: int, listed: Block) -> Pr
     A row has one id, whichever method gave it. Otherwise it could be held out and not.
     """
     drawn = proposed(task, _draws(task), _CANDIDATES, split, bucket)
-    one, other = _form(listed), _form(drawn)
-    if one != other:
-        return [f"enumerate_rows gives arrays {one}, propose gives {other}: give the same."]
+    form, other = _form(listed), _form(drawn)
+    if form != other:
+        return [f"enumerate_rows gives arrays {form}, propose gives {other}: give the same."]
     prints = fingerprints(task, listed)
     count = len(np.unique(prints))
     if count < len(prints):
@@ -214,8 +214,8 @@ def check_enumerated(task: Task, split: Split, bucket: int, listed: Block) -> Pr
 def _form(block: Block) -> str:
     """Names and types of a block's columns. Columns of two axes may have any width."""
     return ", ".join(
-        f"{name} {one.dtype} {('rows', *(['width'] if one.ndim > 1 else []), *one.shape[2:])}"
-        for name, one in block.columns.items()
+        f"{name} {array.dtype} {('rows', *(['width'] if array.ndim > 1 else []), *array.shape[2:])}"
+        for name, array in block.columns.items()
     )
 
 
@@ -223,7 +223,7 @@ def _draws(task: Task, number: int = 0) -> Draws:
     return Draws({**task.stream, "check": True}, number)
 
 
-def _equal(one: Block, other: Block) -> bool:
-    return one.columns.keys() == other.columns.keys() and all(
-        np.array_equal(column, other[name]) for name, column in one.columns.items()
+def _equal(block: Block, other: Block) -> bool:
+    return block.columns.keys() == other.columns.keys() and all(
+        np.array_equal(column, other[name]) for name, column in block.columns.items()
     )

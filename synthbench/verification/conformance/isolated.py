@@ -130,9 +130,9 @@ def _where(trace: Path) -> str:
         line = trace.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
         return ""
-    found = _FRAMES.findall(line)
+    frames = _FRAMES.findall(line)
     files = line.partition("\n")[0].split(os.pathsep)
-    for file, number, function in found:
+    for file, number, function in frames:
         if file in files:
             return f", in {function}, {file} line {number}"
     return ""
@@ -162,9 +162,9 @@ def _work(
             faulthandler.dump_traceback_later(seconds, file=file)
             _note_files(name, file)
             faulthandler.enable(file)
-            for one in checks(task):
+            for result in checks(task):
                 faulthandler.dump_traceback_later(seconds, file=file)
-                pipe.send_bytes(pickle.dumps(one))
+                pipe.send_bytes(pickle.dumps(result))
         except SynthbenchError as error:
             value = error
         except (Exception, SystemExit) as error:  # whatever the task raises
@@ -182,5 +182,5 @@ def _note_files(name: str, file: IO[str]) -> None:
     for cls in registry.task_class(name).__mro__:
         with contextlib.suppress(TypeError, OSError):
             files.append(inspect.getfile(cls))
-    file.write(os.pathsep.join(one for one in files if not one.startswith(ours)) + "\n")
+    file.write(os.pathsep.join(path for path in files if not path.startswith(ours)) + "\n")
     file.flush()

@@ -29,15 +29,15 @@ def check_levels(task: Task, directory: Path) -> Problems:
         directory: a directory for the datasets.
     """
     leveled = {task: "With the default parameters"}
-    for level, chosen in task.levels.items():
-        leveled.setdefault(changed(task, parameters=chosen), f"Level {level}")
+    for level, parameters in task.levels.items():
+        leveled.setdefault(changed(task, parameters=parameters), f"Level {level}")
     problems = []
-    for number, (one, where) in enumerate(leveled.items()):
+    for number, (leveled_task, where) in enumerate(leveled.items()):
         try:
-            found = _check_rows(one, directory / f"level-{number}")
+            faults = _check_rows(leveled_task, directory / f"level-{number}")
         except SynthbenchError as error:
-            found = [str(error)]
-        problems += [f"{where}: {problem}" for problem in found]
+            faults = [str(error)]
+        problems += [f"{where}: {problem}" for problem in faults]
     return problems
 
 
@@ -49,7 +49,7 @@ def _check_rows(task: Task, out: Path) -> Problems:
     for split in task.splits:
         size = Rounds(task, split.name).size  # a stream makes a whole round for its first row
         batch = next(stream(task, split=split.name, batch_size=size))
-        held_out = are_held_out(np.array([int(one, 16) for one in batch["id"]], np.uint64))
+        held_out = are_held_out(np.array([int(row_id, 16) for row_id in batch["id"]], np.uint64))
         if (held_out != split.evaluation).any():
             lacks = "not " if split.evaluation else ""
             problems.append(f"The stream of split {split.name} has a row that is {lacks}held out.")

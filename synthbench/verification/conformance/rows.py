@@ -120,7 +120,7 @@ def _check_kinds_of_answers(task: Task, rows: list[dict[str, Any]]) -> Problems:
         answer = task.solve(row[task.inputs[0]])
         label = task.answer.from_solver(answer) if task.is_checked else row[LABEL]
         expected = task.answer.solutions(label)
-        if not any(type(answer) is type(one) and answer == one for one in expected):
+        if not any(type(answer) is type(solution) and answer == solution for solution in expected):
             return [
                 f"solve answers {inputs_of(task, row)} with {answer!r} ({type(answer).__name__}): "
                 f"expected {expected[0]!r} ({type(expected[0]).__name__})."
@@ -199,8 +199,8 @@ def check_drawing(task: Task, block: Block) -> Problems:
     if not all(str(describe.draw_row(task, row)).strip() for row in rows[:_SCORED]):
         problems.append("draw_row gives an empty text.")
     targets = [task.probe_targets(row) for row in rows]
-    whole = all(type(target) is int for one in targets for target in one.values())
-    if len({tuple(one) for one in targets}) != 1 or not whole:
+    whole = all(type(target) is int for row_targets in targets for target in row_targets.values())
+    if len({tuple(row_targets) for row_targets in targets}) != 1 or not whole:
         problems.append(
             "probe_targets must give the same names for every row, and only int values."
         )
