@@ -35,10 +35,14 @@ class AtomReader:
     def __init__(self, vocabularies: Iterable[Vocabulary]) -> None:
         self._tokens = frozenset(token for each in vocabularies for token in each.tokens)
         compound = sorted(
-            (one for one in self._tokens if len(one) > 1 and not re.fullmatch(r"[^\W_]+", one)),
+            (
+                token
+                for token in self._tokens
+                if len(token) > 1 and not re.fullmatch(r"[^\W_]+", token)
+            ),
             key=lambda token: (-len(token), token),
         )
-        parts = [re.escape(one) + r"(?![^\W\d_])" * one[-1].isalpha() for one in compound]
+        parts = [re.escape(token) + r"(?![^\W\d_])" * token[-1].isalpha() for token in compound]
         parts += [
             r"\d+(?:\.\d+)+[^\W_]*|(?<![.\w])\.\d+",
             r"[^\W_]+(?:_+[^\W_]+)*",
@@ -48,7 +52,7 @@ class AtomReader:
         ]
         # Tokens such as push0 may touch others.
         mixed = [re.match("([A-Za-z]+)[0-9]+$", token) for token in self._tokens]
-        before = sorted({rf"{found[1]}(?=[0-9])" for found in mixed if found})
+        before = sorted({rf"{match[1]}(?=[0-9])" for match in mixed if match})
         self._touching = re.compile(f"(?:{'|'.join(['[0-9]', *before])})+")
         self._atom = re.compile(rf"([^\S\n]*)({'|'.join(parts)})")
 

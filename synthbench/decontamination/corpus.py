@@ -128,14 +128,14 @@ def _collect(value: Any, parts: list[str]) -> None:
     if isinstance(value, str):
         parts.append(value)
     elif isinstance(value, dict):
-        for one in value.values():
-            _collect(one, parts)
+        for part in value.values():
+            _collect(part, parts)
     elif isinstance(value, list):
         if len(value) > 2 and all(map(_is_word, value)):
             parts.append(" ".join(map(str, value)))
         else:
-            for one in value:
-                _collect(one, parts)
+            for part in value:
+                _collect(part, parts)
 
 
 def _is_word(value: Any) -> bool:

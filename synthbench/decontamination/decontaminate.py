@@ -145,8 +145,8 @@ def decontaminate(
         >>> from synthbench.decontamination.decontaminate import decontaminate
         >>> lines = ['{"text": "Solve [MAX 0 [MIN 4 6]]."}', '{"text": "Solve it."}']
         >>> _ = Path("corpus.jsonl").write_text("\n".join(lines))
-        >>> found = decontaminate("corpus.jsonl", out="clean.jsonl")
-        >>> found.dropped, Path("clean.jsonl").read_text()
+        >>> result = decontaminate("corpus.jsonl", out="clean.jsonl")
+        >>> result.dropped, Path("clean.jsonl").read_text()
         (1, '{"text": "Solve it."}')
     """
     source, output = _places(corpus, out)
@@ -155,19 +155,19 @@ def decontaminate(
         raise UsageError(f"Least bits {min_bits}: allowed are numbers from 0 to {MOST_BITS}.")
     check_workers(workers)
     files, others = corpus_files.files_of(source)
-    asked = tuple(dict.fromkeys(text_tasks() if tasks is None else tasks)), min_bits
-    search = search_for(*asked)  # before processes are started, which inherit it
-    left = [str(one.relative_to(source)) for one in others]
+    request = tuple(dict.fromkeys(text_tasks() if tasks is None else tasks)), min_bits
+    search = search_for(*request)  # before processes are started, which inherit it
+    left = [str(path.relative_to(source)) for path in others]
     result = DecontaminationReport(len(files), left, least_tokens=search.least_tokens)
     size, started = sum(file.stat().st_size for file in files), time.perf_counter()
     with (
-        _published(output) as made,
+        _published(output) as temporary,
         contextlib.nullcontext(Path(os.devnull)) if notes is None else _published(notes) as noted,
         noted.open("w", encoding="utf-8") as lines,
         open_engine(workers=workers, calls=len(files) + size // corpus_files.BLOCK) as engine,
         progress_bar(progress, "search", "kB", 1 + size // 1000) as bar,
     ):
-        for part in _clean(source, files, made, asked, engine):
+        for part in _clean(source, files, temporary, request, engine):
             lines.writelines(result.add(part))
             bar.total = max(bar.total, 1 + result.bytes // 1000)  # more than the compressed files
             bar.update(len(part.block.data) // 1000)
@@ -185,9 +185,9 @@ def _published(output: Path) -> Iterator[Path]:
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{output.name}.", dir=output.parent) as beside:
-            made = Path(beside, "new")
-            yield made
-            made.rename(output)
+            temporary = Path(beside, "new")
+            yield temporary
+            temporary.rename(output)
     except OSError as error:
         reason = error.strerror or error
         raise SynthbenchError(f"Output {str(output)!r} cannot be written: {reason}.") from error
@@ -237,8 +237,8 @@ def _places(corpus: str | PathLike[str], out: str | PathLike[str]) -> tuple[Path
     return source, output
 
 
-def _new_path(what: str, given: str | PathLike[str]) -> Path:
-    path = usable_path(what, given)
+def _new_path(what: str, path: str | PathLike[str]) -> Path:
+    path = usable_path(what, path)
     if os.path.lexists(path):
         raise UsageError(f"{what} {str(path)!r} exists already. Name a path that does not.")
     return path
@@ -247,20 +247,20 @@ def _new_path(what: str, given: str | PathLike[str]) -> Path:
 def _clean(
     source: Path,
     files: Sequence[Path],
-    made: Path,
-    asked: tuple[tuple[str, ...], float | None],
+    output: Path,
+    request: tuple[tuple[str, ...], float | None],
     engine: Engine,
 ) -> Iterator[_Searched]:
     """Write all files without the documents that hold held-out rows."""
     names = [str(file.relative_to(source)) if file != source else "" for file in files]
     requests = (
-        (*asked, _Block(number, names[number] or file.name, *part))
+        (*request, _Block(number, names[number] or file.name, *part))
         for number, file in enumerate(files)
         for part in corpus_files.blocks(file)
     )
     searched = (result for _, result in engine.in_order(_search, requests))
     for number, parts in itertools.groupby(searched, key=lambda part: part.block.file):
-        target, dropped = made / names[number], 0
+        target, dropped = output / names[number], 0
         with corpus_files.writer(target, files[number]) as file:
             for part in parts:
                 lines = corpus_files.lines_of(part.block.data)
@@ -276,7 +276,7 @@ def _search(names: tuple[str, ...], min_bits: float | None, block: _Block) -> _S
     """The rows that are found in a block."""
     lines = corpus_files.lines_of(block.data)
     texts = corpus_files.texts_of(lines, block.place, block.first)
-    found = search_for(names, min_bits).find(texts)
+    by_line = search_for(names, min_bits).find(texts)
     documents = sum(bool(line.strip()) for line in lines)
-    rows = {index: rows for index, rows in enumerate(found) if rows}
+    rows = {index: rows for index, rows in enumerate(by_line) if rows}
     return _Searched(block, documents, rows)

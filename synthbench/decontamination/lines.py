@@ -116,10 +116,14 @@ class Finder:
         }
         self._counted: dict[str, int] = {}
         # Longer tokens first.
-        self._parts = re.compile("|".join(sorted(parts, key=lambda one: (-len(one), one))) or "$.")
+        self._parts = re.compile(
+            "|".join(sorted(parts, key=lambda part: (-len(part), part))) or "$."
+        )
         # Signs are operators where there are numbers for them.
         self._calculates = sum(token.isdigit() for token in self._tokens) > 1
-        self._opens = {one: 1 if one[0] in "[(" else -1 for one in self._tokens if _bracket(one)}
+        self._opens = {
+            token: 1 if token[0] in "[(" else -1 for token in self._tokens if _bracket(token)
+        }
 
     def stretches(self, atoms: Atoms) -> Iterator[Stretch]:
         """Places of possible rows: tokens that are separated alike, if they are enough."""
@@ -210,7 +214,7 @@ class Finder:
 
     def _first_signs(self, atoms: Atoms, first: int, end: int) -> Sequence[bool]:
         """Tokens of signs that begin lines. If they begin all of several lines, both."""
-        names = [atoms.names[one] for one in atoms.ids[first:end].tolist()]
+        names = [atoms.names[atom_id] for atom_id in atoms.ids[first:end].tolist()]
         lines = 1 + names.count(LINE)
         signs = sum(name[0] == BULLET and name[1] in self._tokens for name in names)
         return (False, True) if signs == lines > 1 else (signs > 0,)
@@ -270,13 +274,13 @@ class Finder:
             loose += [_ANY] * (len(parts) - 1)
             signs, space, number, wrapped = "", "", len(parts) > 1, False
         bounds.append(len(words))
-        found: dict[tuple[int, int], int] = {}
+        runs: dict[tuple[int, int], int] = {}
         for start, stop in itertools.pairwise(bounds):
             for kinds in (strict, loose):
                 for here, there, kind in self._of_one_kind(kinds, start, stop):
                     least = _LEAST_SEPARATED if kind and kind.translate(_QUOTES).strip() else 0
-                    found.setdefault((here, there), least)
-        for (start, stop), least in found.items():
+                    runs.setdefault((here, there), least)
+        for (start, stop), least in runs.items():
             if stop - start >= self._least:
                 operand = start
                 if joins[start]:

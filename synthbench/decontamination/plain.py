@@ -60,14 +60,14 @@ def plain(text: str) -> str:
     if ", b'" in text:  # a list of bytes
         text = text.replace(", b'", ", '").replace("[b'", "['").replace("(b'", "('")
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", _SIGN.sub(lambda found: _SIGNS[found[0]], text))
+        text = unicodedata.normalize("NFKC", _SIGN.sub(lambda match: _SIGNS[match[0]], text))
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return text
 
 
-def _escaped(found: re.Match[str]) -> str:
-    kind = found.lastgroup
+def _escaped(match: re.Match[str]) -> str:
+    kind = match.lastgroup
     if kind is None:
         return " "
     if kind == "line":
@@ -77,13 +77,13 @@ def _escaped(found: re.Match[str]) -> str:
     if kind == "sign":
         return "*"
     if kind == "end":  # of a line that goes on, unless the backslash is escaped itself
-        return " " if (len(found[0]) - 1) % 2 else "\n"
+        return " " if (len(match[0]) - 1) % 2 else "\n"
     if kind == "arrow":
         return "->"
-    code = int(found[kind], 8 if kind == "octal" else 16)
+    code = int(match[kind], 8 if kind == "octal" else 16)
     return " " if 0xD800 <= code <= 0xDFFF or code > sys.maxunicode else chr(code)
 
 
-def _tag(found: re.Match[str]) -> str:
+def _tag(match: re.Match[str]) -> str:
     kinds = {"item": "\n> ", "break": "\n", "line": "\n", "cell": "|"}
-    return kinds.get(found.lastgroup or "", " ")
+    return kinds.get(match.lastgroup or "", " ")

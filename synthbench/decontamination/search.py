@@ -58,7 +58,7 @@ class Found(NamedTuple):
 
 def text_tasks() -> list[str]:
     """The names of the tasks whose rows are texts. Broken tasks of others are warned of."""
-    return [name for name, found in loadable_tasks() if issubclass(found, TextTask)]
+    return [name for name, kind in loadable_tasks() if issubclass(kind, TextTask)]
 
 
 @functools.lru_cache(maxsize=1)  # each process makes it once
@@ -93,12 +93,14 @@ class Search:
         self.least_tokens: dict[str, int] = {}
         by_vocabulary: dict[tuple[Vocabulary, Core, bool], list[TextTask]] = {}
         for name in names:
-            for one, touching in _forms(name):
-                if min_bits is None and math.isinf(one.ordinary_bits):
+            for text_task, touching in _forms(name):
+                if min_bits is None and math.isinf(text_task.ordinary_bits):
                     continue
-                shared = by_vocabulary.setdefault((one.vocabulary, one.core, touching), [])
-                shared.append(one)
-                least = self._least_tokens(one)
+                shared = by_vocabulary.setdefault(
+                    (text_task.vocabulary, text_task.core, touching), []
+                )
+                shared.append(text_task)
+                least = self._least_tokens(text_task)
                 self.least_tokens[name] = min(least, self.least_tokens.get(name, least))
         self._finders = [
             (
@@ -107,7 +109,7 @@ class Search:
                     min(map(self._least_tokens, sharing)),
                     core,
                     touching,
-                    square=any(one.blank is not None for one in sharing),
+                    square=any(text_task.blank is not None for text_task in sharing),
                 ),
                 sharing,
             )
@@ -124,28 +126,28 @@ class Search:
         self._gates = list(dict.fromkeys(finder.gate for finder, _ in self._finders))
         self._reader = AtomReader(vocabulary for vocabulary, _, _ in by_vocabulary)
 
-    def _least_tokens(self, one: TextTask) -> int:
+    def _least_tokens(self, text_task: TextTask) -> int:
         if self._min_bits is None:
-            least = _least_tokens(one.ordinary_bits, one.vocabulary.size - 1)
-            return max(least, one.ordinary_tokens)
-        return _least_tokens(self._min_bits, one.vocabulary.size - 1)
+            least = _least_tokens(text_task.ordinary_bits, text_task.vocabulary.size - 1)
+            return max(least, text_task.ordinary_tokens)
+        return _least_tokens(self._min_bits, text_task.vocabulary.size - 1)
 
-    def counts(self, one: TextTask, words: Sequence[str]) -> bool:
+    def counts(self, text_task: TextTask, words: Sequence[str]) -> bool:
         """True if a row of a task has more information than ordinary text of its form."""
         if not 1 < len(words) <= LONGEST:
             return False
         if self._min_bits is not None:
             return _bits(words) >= self._min_bits
         different = set(words)
-        if one.ordinary_bits and len(different) == len(words):
+        if text_task.ordinary_bits and len(different) == len(words):
             return False  # a permutation
         if not any(word[-1].isalnum() for word in different):
             return False  # a drawing, such as +---+
-        return len(words) >= one.ordinary_tokens and _bits(words) >= one.ordinary_bits
+        return len(words) >= text_task.ordinary_tokens and _bits(words) >= text_task.ordinary_bits
 
     def find(self, documents: Sequence[str]) -> list[list[Found]]:
         """The held-out rows in each document, each once."""
-        found: list[dict[tuple[str, str], Found]] = [{} for _ in documents]
+        by_document: list[dict[tuple[str, str], Found]] = [{} for _ in documents]
         shown = [plain(text) for text in documents]
         column = pa.array(shown, pa.large_string())
         likely = {gate: _likely(column, shown, gate) for gate in self._gates}
@@ -158,39 +160,39 @@ class Search:
             for index, part in parts:
                 if part not in atoms:
                     atoms[part] = self._reader.read(part)
-                stretches += ((index, one) for one in finder.stretches(atoms[part]))
+                stretches += ((index, stretch) for stretch in finder.stretches(atoms[part]))
             if not stretches:
                 continue
-            for one in sharing:
+            for text_task in sharing:
                 where: dict[str, set[int]] = {}
                 for index, stretch in stretches:
-                    for row in self._candidates(one, stretch):
+                    for row in self._candidates(text_task, stretch):
                         where.setdefault(row, set()).add(index)
-                for row in _held_out(one, list(where)):
-                    kind = Found(one.name, one.variant, _splits_of(one, row), row)
+                for row in _held_out(text_task, list(where)):
+                    kind = Found(text_task.name, text_task.variant, _splits_of(text_task, row), row)
                     for index in where[row]:
-                        found[index].setdefault((one.name, row), kind)
-        return [list(rows.values()) for rows in found]
+                        by_document[index].setdefault((text_task.name, row), kind)
+        return [list(rows.values()) for rows in by_document]
 
-    def _candidates(self, one: TextTask, stretch: Stretch) -> Iterable[str]:
+    def _candidates(self, text_task: TextTask, stretch: Stretch) -> Iterable[str]:
         """The texts of possible rows with enough tokens.
 
         A sign at either end may belong to the text around a row, and so may a number and a sign
         before it, as in `1) ( 3 )` or `Question 7 - 3 + 1`.
         """
-        for first, end in one.row_spans(stretch.words):
+        for first, end in text_task.row_spans(stretch.words):
             row = stretch.words[first:end]
             is_code = self._min_bits is None and len(row) < stretch.least
-            if first < stretch.operand or is_code or not self.counts(one, row):
+            if first < stretch.operand or is_code or not self.counts(text_task, row):
                 continue
-            text = one.separator.join(row)
+            text = text_task.separator.join(row)
             yield text
             signs = 0 if row[0].isalnum() else sum(1 for _ in _same(row))  # as of ## headings
             starts = {0, min(signs, 1), signs, 2 * (row[0].isdigit() and row[1] in _MARKS)}
             ends = {len(row), len(row) - (not row[-1].isalnum())}
             for start, stop in itertools.product(sorted(starts), sorted(ends)):
                 if stop - start < len(row):
-                    yield one.separator.join(row[start:stop])
+                    yield text_task.separator.join(row[start:stop])
 
 
 def _same(words: Sequence[str]) -> Iterator[str]:
@@ -210,17 +212,17 @@ def _forms(name: str) -> list[tuple[TextTask, bool]]:
     kind = task_class(name)
     if not issubclass(kind, TextTask) or kind.inputs != ("text",):
         raise UsageError(f"Task {name!r}: its rows are not texts. Allowed are {text_tasks()}.")
-    made: dict[tuple[str, Vocabulary], TextTask] = {}
+    forms: dict[tuple[str, Vocabulary], TextTask] = {}
     for variant in kind.variants:
         for level in (None, *kind.levels):
-            one = task(name, variant, level=level)
-            assert isinstance(one, TextTask)
-            made.setdefault((variant, one.vocabulary), one)
+            text_task = task(name, variant, level=level)
+            assert isinstance(text_task, TextTask)
+            forms.setdefault((variant, text_task.vocabulary), text_task)
     tokens: dict[str, set[str]] = {}
-    for variant, vocabulary in made:
+    for variant, vocabulary in forms:
         tokens.setdefault(variant, set()).update(vocabulary.tokens)
     touching = {variant: can_touch(frozenset(tokens[variant])) for variant in tokens}
-    return [(one, touching[variant]) for (variant, _), one in made.items()]
+    return [(text_task, touching[variant]) for (variant, _), text_task in forms.items()]
 
 
 def _least_tokens(bits: float, tokens: int) -> int:
@@ -239,8 +241,8 @@ def _bits(words: Sequence[str]) -> float:
 
 def _matching(column: pa.Array, pattern: str) -> list[int]:
     matches = pc.match_substring_regex(column, pattern).to_numpy(zero_copy_only=False)
-    found: list[int] = np.flatnonzero(matches).tolist()
-    return found
+    indices: list[int] = np.flatnonzero(matches).tolist()
+    return indices
 
 
 def _likely(
@@ -255,35 +257,41 @@ def _likely(
     return [parts[place] for place in matching], among.take(pa.array(matching, pa.int64()))
 
 
-def _held_out(one: TextTask, texts: list[str]) -> list[str]:
+def _held_out(text_task: TextTask, texts: list[str]) -> list[str]:
     """Those texts that are held-out rows of a task."""
     if not texts:
         return []
     try:
-        prints = fingerprints(one, one.parse({"text": pa.array(texts, pa.string())}))
+        prints = fingerprints(text_task, text_task.parse({"text": pa.array(texts, pa.string())}))
     except _NO_ROW:
-        rows = [text for text in texts if _is_row(one, text)]
+        rows = [text for text in texts if _is_row(text_task, text)]
         if len(texts) == 1:
             return []
         if len(rows) == len(texts):  # `solve` takes what `parse` does not
-            return [row for text in texts for row in _held_out(one, [text])]
-        return _held_out(one, rows)
+            return [row for text in texts for row in _held_out(text_task, [text])]
+        return _held_out(text_task, rows)
     flags = are_held_out(prints).tolist()
-    return [text for text, held in zip(texts, flags, strict=True) if held and _is_row(one, text)]
+    return [
+        text for text, held in zip(texts, flags, strict=True) if held and _is_row(text_task, text)
+    ]
 
 
-def _is_row(one: TextTask, text: str) -> bool:
+def _is_row(text_task: TextTask, text: str) -> bool:
     try:
-        one.solve(text)
+        text_task.solve(text)
     except _NO_ROW:
         return False
     return True
 
 
-def _splits_of(one: TextTask, row: str) -> str:
+def _splits_of(text_task: TextTask, row: str) -> str:
     """The evaluation splits that have rows of this size, such as `iid` or `iid, validation`."""
-    columns = {"text": row, **one.recompute_columns({"text": row})}
-    arrays = {name: pa.array([columns[name]], one.columns[name].arrow) for name in one.columns}
-    (bucket,) = one.buckets(arrays).tolist()
-    names = [split.name for split in one.splits if split.evaluation and bucket in split.buckets]
+    columns = {"text": row, **text_task.recompute_columns({"text": row})}
+    arrays = {
+        name: pa.array([columns[name]], text_task.columns[name].arrow) for name in text_task.columns
+    }
+    (bucket,) = text_task.buckets(arrays).tolist()
+    names = [
+        split.name for split in text_task.splits if split.evaluation and bucket in split.buckets
+    ]
     return ", ".join(names) or "other"

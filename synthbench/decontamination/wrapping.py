@@ -35,7 +35,7 @@ class Lines:
         self._atoms, self._counts, self._total = atoms, counts, total
         among = slice(*np.searchsorted(atoms.lines, [first, end]).tolist())
         ends = [*atoms.lines[among].tolist(), end]
-        self.spans = list(zip([first, *(one + 1 for one in ends[:-1])], ends, strict=True))
+        self.spans = list(zip([first, *(stop + 1 for stop in ends[:-1])], ends, strict=True))
 
     def name(self, atom: int) -> str:
         """An atom, without the mark of a sign that begins a line."""

@@ -161,8 +161,8 @@ def export(
     for part in parts:
         part.conversation()  # refuses what cannot be asked, before anything is written
     names = " and ".join(opened.manifest.task for opened in mixture.parts)
-    with progress_bar(progress, f"export {names}", "rows", sum(one.size for one in parts)) as bar:
-        parts = [one.counted(bar.update) for one in parts]
+    with progress_bar(progress, f"export {names}", "rows", sum(part.size for part in parts)) as bar:
+        parts = [part.counted(bar.update) for part in parts]
         try:
             return _write_beside(parts, output, form, to)
         except OSError as error:
@@ -185,8 +185,8 @@ def _chosen_parts(
         names = dict.fromkeys(map(dataset.variant, variants or dataset.manifest.variants))
         tasks = [dataset.make_task(name) for name in names]
         _check_tasks(tasks, to)
-        chosen = _chosen_splits([(dataset, task) for task in tasks], splits, to)
-        return [ExportPart(dataset, task, name, prompts) for task in tasks for name in chosen]
+        split_names = _chosen_splits([(dataset, task) for task in tasks], splits, to)
+        return [ExportPart(dataset, task, name, prompts) for task in tasks for name in split_names]
     if not FORMATS[to].mixes:
         able = ", ".join(name for name, form in FORMATS.items() if form.mixes)
         raise UsageError(f"Format {to!r} takes one dataset. Several can be exported to {able}.")
@@ -195,11 +195,11 @@ def _chosen_parts(
             f"Variants {', '.join(variants)}: of several datasets the first variant of each is "
             "exported. Leave them out."
         )
-    pairs = mixture.map(lambda one: (one, one.make_task()))
+    pairs = mixture.map(lambda dataset: (dataset, dataset.make_task()))
     check_mixable(pairs.map(lambda pair: pair[1]))
     _check_tasks([task for _, task in pairs.parts], to)
-    chosen = _chosen_splits(pairs.parts, splits, to)
-    parts = [pairs.map(functools.partial(_part, split=name)) for name in chosen]
+    split_names = _chosen_splits(pairs.parts, splits, to)
+    parts = [pairs.map(functools.partial(_part, split=name)) for name in split_names]
     return [MixedPart.of(part, prompts) for part in parts]
 
 
@@ -209,14 +209,14 @@ def _part(pair: tuple[DatasetDirectory, Task], split: str) -> ExportPart:
 
 def _check_prompts(prompts: PromptOptions, form: Format, to: str) -> None:
     """Refuse options that a format cannot use, and requests that cannot be made."""
-    given = {name for name, value in vars(prompts).items() if value != getattr(_DEFAULTS, name)}
+    options = {name for name, value in vars(prompts).items() if value != getattr(_DEFAULTS, name)}
     for names, takes in (
         (("shots", "system", "limit", "offset"), "has_prompts"),
         (("model", "request"), "has_requests"),
         (("solutions",), "has_replies"),
     ):
-        if (wrong := [name for name in names if name in given]) and not getattr(form, takes):
-            others = [name for name, one in FORMATS.items() if getattr(one, takes)]
+        if (wrong := [name for name in names if name in options]) and not getattr(form, takes):
+            others = [name for name, other in FORMATS.items() if getattr(other, takes)]
             raise UsageError(
                 f"Format {to!r} does not take {wrong[0]!r}. Formats that do: {', '.join(others)}."
             )
@@ -235,7 +235,7 @@ def _check_prompts(prompts: PromptOptions, form: Format, to: str) -> None:
 def _check_tasks(tasks: Sequence[Task], to: str) -> None:
     for task in tasks:
         if reason := FORMATS[to].unsupported_reason(task):
-            others = [name for name, one in FORMATS.items() if not one.unsupported_reason(task)]
+            others = [name for name, other in FORMATS.items() if not other.unsupported_reason(task)]
             raise UsageError(
                 f"Task {task.name!r} cannot be exported to {to}: {reason}. "
                 f"Formats for this task: {', '.join(others)}."
@@ -247,7 +247,7 @@ def _chosen_splits(
 ) -> list[str]:
     """The splits that are named, in the datasets' order. Default: those that all variants have."""
     having = [dataset.manifest.variants[task.variant] for dataset, task in variants]
-    there = [name for name in having[0] if all(name in one for one in having)]
+    there = [name for name in having[0] if all(name in records for records in having)]
     if not splits:
         return [default] if (default := FORMATS[to].split) in there else there
     for dataset, task in variants:
@@ -284,20 +284,20 @@ def _write_beside(
     """Write everything in a directory beside the output, then rename it."""
     output.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{output.name}.", dir=output.parent) as beside:
-        made, old = Path(beside) / "new", Path(beside) / "old"
+        new, old = Path(beside) / "new", Path(beside) / "old"
         if not form.is_file:
-            made.mkdir()
-        form.write(parts, made)
+            new.mkdir()
+        form.write(parts, new)
         if not form.is_file:
-            write_json(made / MARKER, _provenance(parts, to))
-        sizes = {output.name: made.stat().st_size}
-        if made.is_dir():
-            files = sorted(file for file in made.rglob("*") if file.is_file())
-            sizes = {file.relative_to(made).as_posix(): file.stat().st_size for file in files}
+            write_json(new / MARKER, _provenance(parts, to))
+        sizes = {output.name: new.stat().st_size}
+        if new.is_dir():
+            files = sorted(file for file in new.rglob("*") if file.is_file())
+            sizes = {file.relative_to(new).as_posix(): file.stat().st_size for file in files}
         if output.exists():
             output.rename(old)
         try:
-            made.rename(output)
+            new.rename(output)
         except OSError:
             if old.exists():
                 old.rename(output)
@@ -307,17 +307,22 @@ def _write_beside(
 
 def _provenance(parts: Sequence[ExportPart | MixedPart], to: str) -> dict[str, Any]:
     """The origin of an export, as JSON values."""
-    made = {"synthbench": __version__, "format": to}
-    asked = dataclasses.asdict(parts[0].prompts)
-    prompts = {"prompts": asked} if FORMATS[to].has_prompts else {}
+    provenance = {"synthbench": __version__, "format": to}
+    options = dataclasses.asdict(parts[0].prompts)
+    prompts = {"prompts": options} if FORMATS[to].has_prompts else {}
     origins: dict[DatasetDirectory, dict[str, Any]] = {}
-    for one in (one for part in parts for one in part.parts):
-        manifest = one.dataset.manifest
+    for split_part in (split_part for part in parts for split_part in part.parts):
+        manifest = split_part.dataset.manifest
         told = {"task": manifest.task, "seed": manifest.seed, "parameters": manifest.parameters}
-        origin = origins.setdefault(one.dataset, {**told, "variants": {}})
-        record = {"rows": one.record.rows, "digest": one.record.digest}
-        origin["variants"].setdefault(one.task.variant, {})[one.split] = record
+        origin = origins.setdefault(split_part.dataset, {**told, "variants": {}})
+        record = {"rows": split_part.record.rows, "digest": split_part.record.digest}
+        origin["variants"].setdefault(split_part.task.variant, {})[split_part.split] = record
     if isinstance(first := parts[0], MixedPart):
-        return {**made, "weights": first.mixture.weights, "mixture": [*origins.values()], **prompts}
+        return {
+            **provenance,
+            "weights": first.mixture.weights,
+            "mixture": [*origins.values()],
+            **prompts,
+        }
     (origin,) = origins.values()
-    return {**made, **origin, **prompts}
+    return {**provenance, **origin, **prompts}

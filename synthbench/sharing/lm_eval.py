@@ -110,15 +110,15 @@ def task_file(part: ExportPart, shards: dict[str, list[Shard]]) -> dict[str, Any
     """
     task, prompts = part.task, part.prompts
     names = task.labels
-    files = {split: [one.file for one in each] for split, each in shards.items()}
+    files = {split: [shard.file for shard in each] for split, each in shards.items()}
     trained = [split for split in shards if split != part.split]
     there = sum(shard.rows for split in trained for shard in shards[split])
     shots = min(_SHOTS, there) if prompts.shots is None else prompts.shots
     buckets = _buckets(part)
     options: dict[str, Any] = {"data_files": files, "names": names and list(names)}
     options["answers"] = {
-        name: given if isinstance(given, str) else list(given)
-        for name, given in kind_of(task.answer).items()
+        name: value if isinstance(value, str) else list(value)
+        for name, value in kind_of(task.answer).items()
     }
     if (vocabulary := task.answer.vocabulary) is not None:
         options["sequence"] = {
@@ -144,7 +144,7 @@ def task_file(part: ExportPart, shards: dict[str, list[Shard]]) -> dict[str, Any
         **({"fewshot_split": trained[0], "num_fewshot": shots} if trained and shots else {}),
         "output_type": "generate_until",
         "description": "".join(
-            f"{_literal(one)}\n\n" for one in (prompts.system, task.instruction) if one
+            f"{_literal(text)}\n\n" for text in (prompts.system, task.instruction) if text
         ),
         "doc_to_text": f"Question: {{{{{TEXT}}}}}\nAnswer:",
         "doc_to_target": "{{answer}}",
@@ -181,7 +181,9 @@ def task_name(part: ExportPart) -> str:
 def _buckets(part: ExportPart) -> Breakdown | None:
     """The breakdown by the column that a split is balanced over, such as a depth, or None."""
     task = part.task
-    return next((one for one in task.group_by if one.column == task.bucket_name), None)
+    return next(
+        (breakdown for breakdown in task.group_by if breakdown.column == task.bucket_name), None
+    )
 
 
 def _literal(text: str) -> str:
@@ -199,7 +201,7 @@ def _bucket_metrics(part: ExportPart, buckets: Breakdown | None) -> list[str]:
     values = sorted({value for batch in batches for value in batch[column].to_pylist()})
     firsts = dict.fromkeys((value - 1) // width * width + 1 if width else value for value in values)
     ends = (f"{first}..{first + width - 1}" if width else str(first) for first in firsts)
-    return [f"exact_match_{column}_{one}" for one in ends]
+    return [f"exact_match_{column}_{end}" for end in ends]
 
 
 def _longest(part: ExportPart) -> int:

@@ -71,7 +71,7 @@ def write(parts: Sequence[ExportPart | MixedPart], directory: Path) -> None:
 
 
 def _write(file: Path, values: Iterator[dict[str, Any]]) -> None:
-    lines = [f"{json.dumps(one, ensure_ascii=False)}\n" for one in values]
+    lines = [f"{json.dumps(record, ensure_ascii=False)}\n" for record in values]
     file.write_text("".join(lines), encoding="utf-8", newline="\n")
 
 
@@ -87,7 +87,7 @@ def _record(row: ExportRow) -> dict[str, Any]:
 
 def _config(parts: Sequence[ExportPart | MixedPart]) -> dict[str, Any]:
     """The server, and the agent with its datasets."""
-    names = dict.fromkeys(one.task.title for part in parts for one in part.parts)
+    names = dict.fromkeys(split_part.task.title for part in parts for split_part in part.parts)
     server = {
         "entrypoint": "app.py",
         "domain": "other",

@@ -133,8 +133,8 @@ class ExportPart:
         Raises:
             UsageError: worked examples for images or for rows of train, or more than there are.
         """
-        asked = self.prompts
-        return self._asked.conversation(asked.shots or 0, asked.system, asked.solutions)
+        options = self.prompts
+        return self._asked.conversation(options.shots or 0, options.system, options.solutions)
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """The rows in order, a few thousand at a time. Raises as `DatasetDirectory.batches`."""
@@ -178,17 +178,17 @@ class MixedPart:
     @classmethod
     def of(cls, mixture: Mixture[ExportPart], prompts: PromptOptions) -> MixedPart:
         """The split as it is asked. A UsageError if it lacks rows for the weights."""
-        asked = dataclasses.replace(prompts, limit=None, offset=0)
-        parts = mixture.map(lambda one: dataclasses.replace(one, prompts=asked))
-        made = cls(parts, prompts)
-        if made.size <= 0:
-            rows = " and ".join(f"{one.size:,}" for one in mixture.parts)
+        unlimited = dataclasses.replace(prompts, limit=None, offset=0)
+        parts = mixture.map(lambda part: dataclasses.replace(part, prompts=unlimited))
+        mixed = cls(parts, prompts)
+        if mixed.size <= 0:
+            rows = " and ".join(f"{part.size:,}" for part in mixture.parts)
             behind = f" behind the offset {prompts.offset:,}" if prompts.offset else ""
             raise UsageError(
                 f"Split {mixture.parts[0].split}: {rows} rows are too few for the weights "
                 f"{', '.join(map(str, mixture.weights))}{behind}."
             )
-        return made
+        return mixed
 
     def counted(self, advance: Callable[[int], object]) -> MixedPart:
         """The same part, which reports how many rows are done."""

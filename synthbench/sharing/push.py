@@ -58,7 +58,8 @@ class Push:
         """The files, the card in short, and where they go."""
         rows = [(file, f"{size:,}") for file, size in self.files.items()]
         configs = [
-            f"{info['config_name']} ({sum(one['num_examples'] for one in info['splits']):,} rows)"
+            f"{info['config_name']} "
+            f"({sum(split['num_examples'] for split in info['splits']):,} rows)"
             for info in self.card["dataset_info"]
         ]
         kind = "private" if self.private else "public"
@@ -172,12 +173,12 @@ def _upload(dataset: DatasetDirectory, planned: Push) -> Push:
             "There is no token for the Hugging Face Hub: run `hf auth login`, or set HF_TOKEN."
         )
     api = HfApi(library_name="synthbench")
-    made = api.create_repo(planned.repo_id, repo_type=_KIND, private=planned.private, exist_ok=True)
+    repo = api.create_repo(planned.repo_id, repo_type=_KIND, private=planned.private, exist_ok=True)
     branch = planned.revision
     if branch is not None and not branch.startswith("refs/"):
-        api.create_branch(made.repo_id, branch=branch, repo_type=_KIND, exist_ok=True)
+        api.create_branch(repo.repo_id, branch=branch, repo_type=_KIND, exist_ok=True)
     api.upload_folder(
-        repo_id=made.repo_id,
+        repo_id=repo.repo_id,
         repo_type=_KIND,
         folder_path=dataset.path,
         revision=branch,
@@ -185,7 +186,7 @@ def _upload(dataset: DatasetDirectory, planned: Push) -> Push:
         delete_patterns=_REPLACED,
         commit_message=f"{planned.card['pretty_name']}, made by synthbench",
     )
-    return dataclasses.replace(planned, repo_id=made.repo_id, url=made.url, done=True)
+    return dataclasses.replace(planned, repo_id=repo.repo_id, url=repo.url, done=True)
 
 
 _REMEDIES = {

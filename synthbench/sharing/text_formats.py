@@ -136,8 +136,8 @@ def _with_answer(row: ExportRow) -> dict[str, Any]:
     """
     task = row.task
     if row.is_mixed:
-        asked = {"id": row.values["id"], TEXT: row.values[TEXT], "answer": row.answer}
-        return {**asked, **carried(task, row.values)}
+        columns = {"id": row.values["id"], TEXT: row.values[TEXT], "answer": row.answer}
+        return {**columns, **carried(task, row.values)}
     values: dict[str, Any] = {}
     for name, value in row.values.items():
         is_image = name == task.image_column

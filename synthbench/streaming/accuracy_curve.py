@@ -57,10 +57,10 @@ class Curve(Score):
         return render(self._table())
 
     def _table(self) -> Table:
-        asked = f"{self.rows:,} distinct rows were asked"
+        text = f"{self.rows:,} distinct rows were asked"
         if self.rows < self.drawn:
-            asked += f" of {self.drawn:,} drawn. No row was asked twice"
-        notes = ["", f"{self.title}: {asked}."]
+            text += f" of {self.drawn:,} drawn. No row was asked twice"
+        notes = ["", f"{self.title}: {text}."]
         if self.unparsed:
             notes.append(
                 f"{self.unparsed:,} of {self.rows:,} predictions cannot be read and count as wrong."
@@ -125,39 +125,41 @@ def curve(
         >>> round(score.accuracy, 2)
         0.52
     """
-    made = as_task(task)
+    task = as_task(task)
     rows = check_whole_number("Rows", rows, least=1)
     batch_size = check_whole_number("Batch size", batch_size, least=1)
-    if by is not None and by not in made.columns:
-        raise unknown_name(f"column of {made.name}", by, made.columns)
+    if by is not None and by not in task.columns:
+        raise unknown_name(f"column of {task.name}", by, task.columns)
     if not isinstance(start, bool):
         raise UsageError(f"Start {short(start)}: allowed are True and False.")
-    chosen, on = chosen_form(made, form, tokenizer, start), checked_device(device)
-    rounds = Rounds(made, split, seed)
-    asked = _distinct(rounds, rows)
-    columns = {name: one.to_pylist() for name, one in made.rendered(asked.block).items()}
+    token_form, on = chosen_form(task, form, tokenizer, start), checked_device(device)
+    rounds = Rounds(task, split, seed)
+    distinct = _distinct(rounds, rows)
+    columns = {name: array.to_pylist() for name, array in task.rendered(distinct.block).items()}
     records = _records(columns)
     answers = [
-        made.read_answer(row, answer)
+        task.read_answer(row, answer)
         for row, answer in zip(
-            records, _answers(chosen, asked, predict, batch_size, on), strict=True
+            records, _answers(token_form, distinct, predict, batch_size, on), strict=True
         )
     ]
     values = np.array(
         [
-            [measured[name] for name in made.metrics]
-            for measured in map(made.measure, records, answers)
+            [measured[name] for name in task.metrics]
+            for measured in map(task.measure, records, answers)
         ],
         np.float64,
     )
-    column = by or (made.bucket_name if made.bucket_name in made.columns else "")
-    widths = {one.column: one.width for one in made.group_by if not one.across}
-    grouped, given = {}, np.ones(len(values), np.bool_)
+    column = by or (task.bucket_name if task.bucket_name in task.columns else "")
+    widths = {
+        breakdown.column: breakdown.width for breakdown in task.group_by if not breakdown.across
+    }
+    grouped, predicted = {}, np.ones(len(values), np.bool_)
     if column:
         breakdown = Breakdown(column, widths.get(column, 0))
-        grouped = scores_by(made, breakdown, [columns[column]], values, given)
-    score = score_of(made, values, given)
-    title = f"{made.name}, {made.variant}, {split}, {chosen.name}"
+        grouped = scores_by(task, breakdown, [columns[column]], values, predicted)
+    score = score_of(task, values, predicted)
+    title = f"{task.name}, {task.variant}, {split}, {token_form.name}"
     unparsed = sum(answer is None for answer in answers)
     return Curve(
         **vars(score), drawn=rows, unparsed=unparsed, title=title, column=column, by=grouped
@@ -179,26 +181,26 @@ def _records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
 
 def _answers(
     form: TokenForm,
-    asked: KeyedRows,
+    rows: KeyedRows,
     predict: Callable[[dict[str, Any]], Any],
     batch_size: int,
     device: str | None,
 ) -> list[Any]:
     """The answers to all rows, as `Task.read_answer` takes them."""
-    read, answers = form.read(asked.block), []
-    for first in range(0, len(asked), batch_size):
+    read, answers = form.read(rows.block), []
+    for first in range(0, len(rows), batch_size):
         part = read.take(slice(first, first + batch_size))
         predicted = predict(placed(form.questions(part), device))
         answers += form.answers(form.batch(part), _predictions(predicted, len(part)))
     return answers
 
 
-def _predictions(given: Any, rows: int) -> NDArray[Any]:
+def _predictions(predicted: Any, rows: int) -> NDArray[Any]:
     """The result of `predict`, as an array of so many rows."""
     try:
-        array = to_array(given)
+        array = to_array(predicted)
     except (ValueError, TypeError, ArithmeticError, RuntimeError) as error:
-        raise UsageError(f"predict returned {type(given).__name__}: {error}") from None
+        raise UsageError(f"predict returned {type(predicted).__name__}: {error}") from None
     if array.shape[:1] != (rows,):
         raise UsageError(f"predict returned an array {array.shape} for a batch of {rows} rows.")
     return array

@@ -36,7 +36,7 @@ class View(Protocol):
     def make(self, part: int, rounds: Rounds, number: int) -> Any:
         """A round of a task in small types. A worker process may make and send it."""
 
-    def show(self, part: int, made: Any) -> RoundRows:
+    def show(self, part: int, rows: Any) -> RoundRows:
         """A round that `make` gave, as rows that can be taken by their ascending indices."""
 
     def batch(self, parts: NDArray[np.int64], blocks: Mapping[int, Block]) -> Any:
@@ -81,8 +81,8 @@ class Batches(Iterator[T]):
         self._end: Callable[[], object] = _nothing
 
     def __reduce__(self) -> tuple[Any, ...]:
-        made = (self.stream, self._view, self._batch_size, self.start, self._workers)
-        return type(self), (*made, *self._share)
+        arguments = (self.stream, self._view, self._batch_size, self.start, self._workers)
+        return type(self), (*arguments, *self._share)
 
     def __repr__(self) -> str:
         return f"<batches of {self._batch_size} {str(self.stream)[1:-1]}, next batch {self.start}>"
@@ -110,7 +110,7 @@ class Batches(Iterator[T]):
         """A batch of any rows, by their ascending numbers in the whole stream."""
         with self._lock:
             parts, pieces = self.stream.pieces(rows, self._open())
-        blocks = {part: Block.concatenate(found) for part, found in pieces.items()}
+        blocks = {part: Block.concatenate(chunks) for part, chunks in pieces.items()}
         batch: T = self._view.batch(parts, blocks)
         return batch
 

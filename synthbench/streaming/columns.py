@@ -34,8 +34,8 @@ class RenderedRows:
     def take(self, indices: NDArray[np.int64]) -> Block:
         """Some of the rows, by their ascending indices. Text as objects of `str`."""
         of, places = np.divmod(indices, _TOGETHER)
-        found = [self._part(part).take(places[of == part]) for part in distinct_numbers(of)]
-        return found[0] if len(found) == 1 else Block.concatenate(found)
+        blocks = [self._part(part).take(places[of == part]) for part in distinct_numbers(of)]
+        return blocks[0] if len(blocks) == 1 else Block.concatenate(blocks)
 
     def _part(self, part: int) -> Block:
         if part not in self._parts:
@@ -55,9 +55,9 @@ class Columns:
         """The rows as they were drawn: Python objects take longer to send than to make."""
         return rounds.rows(number)
 
-    def show(self, part: int, made: KeyedRows) -> RenderedRows:
+    def show(self, part: int, rows: KeyedRows) -> RenderedRows:
         """The columns of a round, not rendered yet, so that its first rows come soon."""
-        return RenderedRows(self._task, made)
+        return RenderedRows(self._task, rows)
 
     def batch(self, parts: NDArray[np.int64], blocks: Mapping[int, Block]) -> Batch:
         """The columns of a batch. Its lists are copies, for the round may show a row again."""
@@ -115,6 +115,6 @@ def stream(
         >>> batches.start, batches[1000]["x"].shape
         (1, (4, 5))
     """
-    made = as_task(task)
-    rows = StreamRows(Mixture.of(made), split, seed)
-    return Batches(rows, Columns(made), batch_size, start, workers)
+    task = as_task(task)
+    rows = StreamRows(Mixture.of(task), split, seed)
+    return Batches(rows, Columns(task), batch_size, start, workers)

@@ -29,12 +29,12 @@ def ranks_here() -> tuple[int, int]:
         )
     if (ranks := distributed_ranks()) is not None:
         return ranks
-    given = {name: os.environ.get(name) for name in ("RANK", "WORLD_SIZE")}
-    rank, world_size = given.values()
+    variables = {name: os.environ.get(name) for name in ("RANK", "WORLD_SIZE")}
+    rank, world_size = variables.values()
     if rank is None and world_size is None:
         return 0, 1
     if not (rank and world_size and rank.isdecimal() and world_size.isdecimal()):
-        shown = ", ".join(f"{name}={value}" for name, value in given.items())
+        shown = ", ".join(f"{name}={value}" for name, value in variables.items())
         raise UsageError(
             f"Environment {shown}: expected two whole numbers, as torchrun sets them, or give "
             "TorchStream rank= and world_size=."

@@ -65,15 +65,15 @@ class Rounds:
     """
 
     def __init__(self, task: Task, split: str, seed: int | None = None) -> None:
-        chosen = task.split(split)
+        task_split = task.split(split)
         self.task, self.split = task, split
         self.seed = task.seed if seed is None else check_whole_number("Seed", seed, least=0)
-        self._split = chosen
-        most = EVALUATION_ROUND_ROWS if chosen.evaluation else ROUND_ROWS
-        self.size = min(most, task.stream_round_rows(chosen))
-        self._plan = Plan({split: divide(task, chosen, self.size)})
+        self._split = task_split
+        most = EVALUATION_ROUND_ROWS if task_split.evaluation else ROUND_ROWS
+        self.size = min(most, task.stream_round_rows(task_split))
+        self._plan = Plan({split: divide(task, task_split, self.size)})
         if not self._plan.rows(split):
-            held_out = "are held out" if chosen.evaluation else "are not held out"
+            held_out = "are held out" if task_split.evaluation else "are not held out"
             raise ParameterError(f"Split {split} of {task.name}: no rows exist that {held_out}.")
 
     def rows(self, number: int) -> KeyedRows:
@@ -87,19 +87,19 @@ class Rounds:
         sampler = SplitSampler(
             self.task, self._split, self._plan, Engine(None, 1), purpose, recurring=True
         )
-        parts = [one.rows() for one in sampler.rounds()]
+        parts = [drawn.rows() for drawn in sampler.rounds()]
         if not parts:
             raise ParameterError(
                 f"Split {self.split} of {self.task.name}: no row was found that it may have."
             )
-        found = KeyedRows.concatenate(parts)
-        if len(parts) == 1 and len(found) == self.size:
-            return found
+        rows = KeyedRows.concatenate(parts)
+        if len(parts) == 1 and len(rows) == self.size:
+            return rows
         # Fewer rows than a round exist: they repeat, in another order each time.
         again = {**self.task.stream, **purpose, "split": self.split, "again": True}
-        epochs = -(-self.size // len(found))
-        orders = [Draws(again, epoch).permutation(len(found)) for epoch in range(epochs)]
-        return found.take(np.concatenate(orders)[: self.size])
+        epochs = -(-self.size // len(rows))
+        orders = [Draws(again, epoch).permutation(len(rows)) for epoch in range(epochs)]
+        return rows.take(np.concatenate(orders)[: self.size])
 
     def table(self, number: int) -> pa.Table:
         """All rows of one round, as a shard has them."""
@@ -132,8 +132,8 @@ class Rounds:
         }
 
 
-def _as_made(made: Any) -> Any:
-    return made
+def _as_made(rows: Any) -> Any:
+    return rows
 
 
 class RoundReader(Generic[T]):
@@ -158,7 +158,7 @@ class RoundReader(Generic[T]):
             return self._kept[1]
         self._kept = None
         window = range(number, number + self._engine.ahead + 1)
-        for other in [one for one in self._asked if one not in window]:
+        for other in [pending for pending in self._asked if pending not in window]:
             self._asked.pop(other).cancel()
         for ahead in window:
             if ahead not in self._asked:

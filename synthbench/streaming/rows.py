@@ -70,7 +70,7 @@ class StreamRows:
 
     @functools.cached_property
     def _tables(self) -> list[Callable[[int], Any]]:
-        return [RoundReader(one.table, Engine(None, 1)) for one in self.rounds.parts]
+        return [RoundReader(rounds.table, Engine(None, 1)) for rounds in self.rounds.parts]
 
     def pieces(
         self, rows: NDArray[np.int64], readers: Sequence[Callable[[int], Any]]
@@ -99,7 +99,9 @@ class StreamRows:
     def unit(self) -> int:
         """A number of consecutive rows that consist of whole rounds of every task."""
         pairs = zip(self.rounds.parts, self.tasks.weights, strict=True)
-        turns = math.lcm(*(one.size // math.gcd(one.size, weight) for one, weight in pairs))
+        turns = math.lcm(
+            *(rounds.size // math.gcd(rounds.size, weight) for rounds, weight in pairs)
+        )
         return turns * sum(self.tasks.weights)
 
     def to_dict(self) -> dict[str, Any]:

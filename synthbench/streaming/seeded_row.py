@@ -42,14 +42,14 @@ def seeded_row(task: Task, split: str, seed: int) -> dict[str, Any]:
         >>> seeded_row(task, "test", 7) == seeded_row(task, "test", 7)
         True
     """
-    chosen = task.split(split)
+    task_split = task.split(split)
     seed = check_whole_number("Seed", seed, least=0)
     coordinates = {**task.stream, "split": split, "row": seed}
-    choice = Choice(np.array(chosen.buckets), task.bucket_weights(chosen))
+    choice = Choice(np.array(task_split.buckets), task.bucket_weights(task_split))
     for number, bucket in enumerate(choice.draw(Draws(coordinates), _TRIES).tolist(), start=1):
-        block = proposed(task, Draws(coordinates, number), _CANDIDATES, chosen, bucket)
+        block = proposed(task, Draws(coordinates, number), _CANDIDATES, task_split, bucket)
         prints = fingerprints(task, block)
-        allowed = np.flatnonzero(may_have(task, chosen, bucket, prints))[:1]
+        allowed = np.flatnonzero(may_have(task, task_split, bucket, prints))[:1]
         if len(allowed):
             table = rows_table(task, block.take(allowed), prints[allowed])
             return dict(table.to_pylist()[0])

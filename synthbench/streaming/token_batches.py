@@ -57,9 +57,9 @@ class TokenView:
         """The tokens and answers of a round."""
         return self.forms[part].read(rounds.rows(number).block)
 
-    def show(self, part: int, made: Block) -> Block:
+    def show(self, part: int, rows: Block) -> Block:
         """The round as it was made."""
-        return made
+        return rows
 
     def batch(self, parts: NDArray[np.int64], blocks: Mapping[int, Block]) -> dict[str, Any]:
         """A batch in the form."""
@@ -81,8 +81,10 @@ class TokenView:
         positions are counted, if another task has them.
         """
         rows = [form.batch(form.read(_candidates(form.task, self._split))) for form in self.forms]
-        names = [name for name in _FILLS if any(name in one for one in rows)]
-        return {name: max(one[name].shape[1:] for one in rows if name in one) for name in names}
+        names = [name for name in _FILLS if any(name in batch for batch in rows)]
+        return {
+            name: max(batch[name].shape[1:] for batch in rows if name in batch) for name in names
+        }
 
     @functools.cached_property
     def _numbers(self) -> list[tuple[NDArray[np.int32], NDArray[np.int32]]]:
@@ -103,8 +105,8 @@ class TokenView:
     def _renumbered(self, part: int, batch: Batch) -> Batch:
         """A batch of one task with the numbers of the shared vocabulary."""
         inputs, outputs = self._numbers[part]
-        asked = batch["labels"] != NOT_ASKED
-        labels = np.where(asked, outputs.take(np.where(asked, batch["labels"], 0)), NOT_ASKED)
+        labelled = batch["labels"] != NOT_ASKED
+        labels = np.where(labelled, outputs.take(np.where(labelled, batch["labels"], 0)), NOT_ASKED)
         return {
             **batch,
             "input_ids": inputs.take(batch["input_ids"]),
@@ -187,8 +189,8 @@ def placed(batch: Batch, device: str | None) -> dict[str, Any]:
         return dict(batch)
     import torch  # late, as NumPy arrays do not need it
 
-    tensors = {name: torch.from_numpy(one.astype(np.int64)) for name, one in batch.items()}
-    return {name: one.to(device) for name, one in tensors.items()}
+    tensors = {name: torch.from_numpy(array.astype(np.int64)) for name, array in batch.items()}
+    return {name: tensor.to(device) for name, tensor in tensors.items()}
 
 
 def checked_device(device: Any) -> str | None:
@@ -225,9 +227,9 @@ def _array(batch: Batch, name: str) -> NDArray[np.int32]:
 
 def _union(names: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     """All names, each once: those of the tasks in their order, and special names last."""
-    if all(one == names[0] for one in names):
+    if all(task_names == names[0] for task_names in names):
         return names[0]
-    every = dict.fromkeys(name for one in names for name in one)
+    every = dict.fromkeys(name for task_names in names for name in task_names)
     special = [name for name in every if name in (MASK, SEPARATOR, END, START)]
     return (*(name for name in every if name not in special), *special)
 

@@ -94,7 +94,7 @@ def tokens(
         ('sequence-classification', 16, 10)
         >>> causal = synthbench.tokens("parity", split="test", form="causal-lm", batch_size=1)
         >>> batch = causal[0]
-        >>> [causal.input_tokens[one] for one in batch["input_ids"][0]]
+        >>> [causal.input_tokens[token] for token in batch["input_ids"][0]]
         ['6', '3', '10', '6', '=', '<separator>', '10', '<end>']
         >>> batch["labels"].tolist()
         [[-100, -100, -100, -100, -100, -100, 11, 14]]
@@ -102,7 +102,7 @@ def tokens(
     tasks = Mixture.of(task).map(as_task)
     first, symbol = start_of(start)
     common = form if tokenizer is not None else _common_form(tasks, form)
-    forms = [chosen_form(one, common, tokenizer, symbol) for one in tasks.parts]
+    forms = [chosen_form(part, common, tokenizer, symbol) for part in tasks.parts]
     view = TokenView(forms, split, checked_device(device))
     rows = StreamRows(tasks, split, seed)
     return TokenBatches(rows, view, batch_size, first, workers, rank, world_size)
@@ -129,7 +129,7 @@ def _common_form(tasks: Mixture[Task], form: str | None) -> str | None:
         return form
     first, *others = tasks.parts
     for name in first.forms:
-        if all(name in one.forms for one in others):
+        if all(name in other.forms for other in others):
             return name
-    names = ", ".join(f"{one.name} ({', '.join(one.forms) or 'none'})" for one in tasks.parts)
+    names = ", ".join(f"{part.name} ({', '.join(part.forms) or 'none'})" for part in tasks.parts)
     raise UsageError(f"The tasks have no form in common: {names}.")

@@ -61,14 +61,16 @@ class TokenizerForm(CausalLM):
         columns = self.task.rendered(block)
         show = self.task.columns["text"].show
         texts = [f"{show(text)}\n" for text in columns["text"].to_pylist()]
-        answers = [self.task.answer.format_answer(one) for one in columns[LABEL].to_pylist()]
-        asked = [self._question(ids) for ids in self._tokenizer(texts)["input_ids"]]
+        answers = [self.task.answer.format_answer(label) for label in columns[LABEL].to_pylist()]
+        questions = [self._question(ids) for ids in self._tokenizer(texts)["input_ids"]]
         answered = self._tokenizer(answers, add_special_tokens=False)["input_ids"]
         end = [self._tokenizer.eos_token_id]
-        whole = [[*one, *other, *end] for one, other in zip(asked, answered, strict=True)]
-        lengths = np.array([len(one) for one in whole], np.int32)
-        ids = np.array([one for row in whole for one in row], np.int32)
-        starts = np.array([len(one) for one in asked], np.int32)
+        whole = [
+            [*question, *other, *end] for question, other in zip(questions, answered, strict=True)
+        ]
+        lengths = np.array([len(row) for row in whole], np.int32)
+        ids = np.array([token for row in whole for token in row], np.int32)
+        starts = np.array([len(question) for question in questions], np.int32)
         return Block({"tokens": pad(ids, lengths), "starts": starts, "lengths": lengths})
 
     def batch(self, read: Block) -> Batch:
@@ -96,7 +98,7 @@ class TokenizerForm(CausalLM):
         """The texts of the ids that follow the questions, each up to its end of text."""
         end = self._tokenizer.eos_token_id
         rows = [
-            list(itertools.takewhile(lambda one: one != end, row)) for row in predicted.tolist()
+            list(itertools.takewhile(lambda token: token != end, row)) for row in predicted.tolist()
         ]
         texts: list[str] = self._tokenizer.batch_decode(rows, skip_special_tokens=True)
         return texts

@@ -137,7 +137,7 @@ class TorchStream(torch.utils.data.IterableDataset[dict[str, Any]]):
             batch_size = check_whole_number("Batch size", batch_size, least=1)
         tasks = Mixture.of(task).map(as_task)
         options: dict[str, Any] = {"split": split, "seed": seed, "batch_size": batch_size or 1}
-        is_text = any(isinstance(one, TextTask) for one in tasks.parts)
+        is_text = any(isinstance(part, TextTask) for part in tasks.parts)
         self._batches: Batches[dict[str, Any]]
         if is_text or symbol or form is not None or tokenizer is not None:
             self._batches = tokens(task, form=form, tokenizer=tokenizer, start=symbol, **options)
