@@ -116,14 +116,12 @@ class Finder:
         }
         self._counted: dict[str, int] = {}
         # Longer tokens first.
-        self._parts = re.compile(
-            "|".join(sorted(parts, key=lambda part: (-len(part), part))) or "$."
-        )
+        ordered = sorted(parts, key=lambda part: (-len(part), part))
+        self._parts = re.compile("|".join(ordered) or "$.")
         # Signs are operators where there are numbers for them.
         self._calculates = sum(token.isdigit() for token in self._tokens) > 1
-        self._opens = {
-            token: 1 if token[0] in "[(" else -1 for token in self._tokens if _bracket(token)
-        }
+        brackets = filter(_bracket, self._tokens)
+        self._opens = {token: 1 if token[0] in "[(" else -1 for token in brackets}
 
     def stretches(self, atoms: Atoms) -> Iterator[Stretch]:
         """Places of possible rows: tokens that are separated alike, if they are enough."""
