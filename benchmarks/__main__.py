@@ -171,17 +171,17 @@ def _measure_tasks(words):
         help="times that a dataset is made",
     )
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
-    chosen = parser.parse_args(words)
-    for name in chosen.tasks:
+    arguments = parser.parse_args(words)
+    for name in arguments.tasks:
         if name in MORE:
             raise UsageError(f"Benchmark {name!r} must be the first word.")
         check_name("task or benchmark", name, [*list_tasks(), *MORE])
-    parameters = dict(word.split("=", 1) for word in chosen.set)
+    parameters = dict(word.split("=", 1) for word in arguments.set)
     pa.array([0])  # imports pandas where it is installed, as the commands do not
-    print(machine(), f"\n{chosen.workers} workers, load {os.getloadavg()[0]:.1f}")
-    for name in chosen.tasks or list_tasks():
+    print(machine(), f"\n{arguments.workers} workers, load {os.getloadavg()[0]:.1f}")
+    for name in arguments.tasks or list_tasks():
         try:
-            measure(make_task(name, **parameters), chosen)
+            measure(make_task(name, **parameters), arguments)
         except SynthbenchError as error:
             print(f"\n{name}: not measured: {error}")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -189,20 +189,20 @@ def _measure_tasks(words):
     print(f"\npeak memory: {peak:.0f} MiB here, {workers:.0f} MiB in the largest worker")
 
 
-def measure(task, chosen):
+def measure(task, arguments):
     """Print everything about one task."""
     largest = max(task.splits, key=lambda split: split.rows).name
-    rows = {largest: chosen.rows} if chosen.rows else None
+    rows = {largest: arguments.rows} if arguments.rows else None
     with tempfile.TemporaryDirectory() as place:
         wholes, alone, at_work = [], [], []
-        for number in range(chosen.repeat):
+        for number in range(arguments.repeat):
             path = Path(place) / str(number)
             outcome = run(
                 Request(
                     (task,),
                     out=path,
                     rows=rows,
-                    workers=chosen.workers,
+                    workers=arguments.workers,
                     progress=False,
                 )
             )
@@ -212,14 +212,19 @@ def measure(task, chosen):
             at_work.append(busy)
             shutil.rmtree(path)
         splits = outcome.manifest.variants[task.variant]
-        seconds = {split: statistics.median(one[split] for one in wholes) for split in splits}
+        seconds = {split: statistics.median(whole[split] for whole in wholes) for split in splits}
         lines = [
-            (split, f"{one.rows:,}", f"{seconds[split]:.2f}", f"{one.rows / seconds[split]:,.0f}")
-            for split, one in splits.items()
+            (
+                split,
+                f"{record.rows:,}",
+                f"{seconds[split]:.2f}",
+                f"{record.rows / seconds[split]:,.0f}",
+            )
+            for split, record in splits.items()
         ]
-        print(f"\n{task.name}, medians of {chosen.repeat}")
+        print(f"\n{task.name}, medians of {arguments.repeat}")
         print(render(Table(("split", "rows", "seconds", "rows/s"), lines, right=(1, 2, 3))))
-        ratios = sorted(one[largest] / taken for one, taken in zip(wholes, alone, strict=True))
+        ratios = sorted(whole[largest] / taken for whole, taken in zip(wholes, alone, strict=True))
         print(
             f"{largest} written by pyarrow alone: {statistics.median(alone):.3f} s; "
             f"the whole takes {statistics.median(ratios):.1f} times as long "
@@ -235,9 +240,9 @@ def measure(task, chosen):
             f"{largest} in one process, processor seconds: {shares}; {count / total:,.0f} rows/s, "
             f"{ratio:.1f} times as long as pyarrow alone"
         )
-        print(f"stream: {streamed(stream, task, chosen.workers):,.0f} rows/s")
+        print(f"stream: {streamed(stream, task, arguments.workers):,.0f} rows/s")
         if task.forms:
-            print(f"tokens: {streamed(tokens, task, chosen.workers):,.0f} rows/s")
+            print(f"tokens: {streamed(tokens, task, arguments.workers):,.0f} rows/s")
 
 
 if __name__ == "__main__":

@@ -26,16 +26,16 @@ def main(words):
     parser.add_argument("--device", default="auto")
     parser.add_argument("--precision", default="float32", choices=PRECISIONS)
     parser.add_argument("--compile", action="store_true")
-    chosen = parser.parse_args(words)
-    setting = Setting(chosen.device, chosen.precision, chosen.compile)
-    layers = {kind: _Layer(kind, chosen, setting) for kind in NORMALISATIONS}
+    arguments = parser.parse_args(words)
+    setting = Setting(arguments.device, arguments.precision, arguments.compile)
+    layers = {kind: _Layer(kind, arguments, setting) for kind in NORMALISATIONS}
     # In turns, so that what else the machine does is shared by all.
-    seconds = [[layer.pass_through() for layer in layers.values()] for _ in range(chosen.times)]
+    seconds = [[layer.pass_through() for layer in layers.values()] for _ in range(arguments.times)]
     taken = np.quantile(seconds, 0.25, axis=0)
     against = taken[list(layers).index("softmax")]
     lines = [
-        (kind, f"{1e3 * one:.2f}", f"{one / against:.2f}")
-        for kind, one in zip(layers, taken, strict=True)
+        (kind, f"{1e3 * duration:.2f}", f"{duration / against:.2f}")
+        for kind, duration in zip(layers, taken, strict=True)
     ]
     print(render(Table(("attention", "ms", "times softmax"), lines, right=(1, 2))))
 
@@ -43,12 +43,12 @@ def main(words):
 class _Layer:
     """A layer of attention of one kind, and what goes through it."""
 
-    def __init__(self, kind, chosen, setting):
+    def __init__(self, kind, arguments, setting):
         self._setting = setting
-        device, shape = setting.device, (chosen.rows, chosen.length)
-        layer = Attention(chosen.d_model, chosen.heads, normalisation=kind).to(device)
+        device, shape = setting.device, (arguments.rows, arguments.length)
+        layer = Attention(arguments.d_model, arguments.heads, normalisation=kind).to(device)
         self._forward = torch.compile(layer) if setting.compiled else layer
-        self._states = torch.randn(*shape, chosen.d_model, device=device, requires_grad=True)
+        self._states = torch.randn(*shape, arguments.d_model, device=device, requires_grad=True)
         self._mask = torch.ones(shape, dtype=torch.bool, device=device)
 
     def pass_through(self):

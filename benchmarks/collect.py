@@ -40,21 +40,25 @@ def main(words):
     parser.add_argument("--into", default=stored(), type=Path, metavar="FILE")
     parser.add_argument("--replace", action="store_true", help="runs of the same line and seed")
     parser.add_argument("--searched", action="store_true", help="runs of a size that was searched")
-    chosen = parser.parse_args(words)
-    files = [file for one in chosen.directories for file in sorted(one.rglob("result.json"))]
+    arguments = parser.parse_args(words)
+    files = [
+        file
+        for directory in arguments.directories
+        for file in sorted(directory.rglob("result.json"))
+    ]
     results = []
     for file in files:
         with reading(file):
             results.append(json.loads(file.read_text(encoding="utf-8")))
-    before = read_runs(chosen.into) if chosen.into.exists() else []
-    after, added = collected(before, results, chosen.replace, chosen.searched)
-    write_runs(chosen.into, after)
+    before = read_runs(arguments.into) if arguments.into.exists() else []
+    after, added = collected(before, results, arguments.replace, arguments.searched)
+    write_runs(arguments.into, after)
     for run in added:
         study = f"{run['profile']}/{run['study']}" if run["study"] else "no study"
-        figures = ", ".join(f"{one['measure']} {one['value']}" for one in run["figures"])
+        figures = ", ".join(f"{figure['measure']} {figure['value']}" for figure in run["figures"])
         place = f"{run['task']}, {study}, {run['variant']}, {run['model']}, seed {run['seed']}"
         print(f"{place}: learned {run['learned']}; {figures}")
-    print(f"{len(added)} of {len(results)} runs added; {len(after)} in {chosen.into}")
+    print(f"{len(added)} of {len(results)} runs added; {len(after)} in {arguments.into}")
 
 
 def collected(before, results, replace=False, searched=False):
@@ -101,14 +105,16 @@ def _line(run):
 
 def _content(run):
     """The setting, the seed and the figures of a run."""
-    figures = [[one["measure"], one["value"]] for one in run["figures"]]
+    figures = [[figure["measure"], figure["value"]] for figure in run["figures"]]
     return json.dumps([setting_of(run), run["seed"], run["learned"], figures])
 
 
 def _placed(run, study, result):
     """The run in its study, or outside any study if recipe, data or precision are others."""
     task = task_from(study.task, run["variant"], study.parameters)
-    recipe = next((one for one in study.recipes if one.name == result["recipe"]["name"]), None)
+    recipe = next(
+        (recipe for recipe in study.recipes if recipe.name == result["recipe"]["name"]), None
+    )
     alike = (
         recipe is not None
         and run["variant"] in study.variants

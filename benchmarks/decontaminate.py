@@ -40,7 +40,7 @@ def documents(folders, size):
 def processor_seconds():
     """The time that this process and its children have used, whatever else the cores do."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
 def main(words):
@@ -48,12 +48,12 @@ def main(words):
     parser = argparse.ArgumentParser(prog="python -m benchmarks decontaminate", description=__doc__)
     parser.add_argument("folders", nargs="*", default=[sysconfig.get_path("stdlib")])
     parser.add_argument("--mb", type=int, default=100, help="size of the corpus")
-    chosen = parser.parse_args(words)
+    arguments = parser.parse_args(words)
     print(machine())
     with tempfile.TemporaryDirectory() as folder:
         corpus = Path(folder, "corpus.jsonl")
         with corpus.open("w", encoding="utf-8") as file:
-            for text in documents(chosen.folders, chosen.mb * 1_000_000):
+            for text in documents(arguments.folders, arguments.mb * 1_000_000):
                 file.write(json.dumps({"text": text}) + "\n")
         for workers in (1, None):
             out = Path(folder, f"clean-{workers}")

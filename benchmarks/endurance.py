@@ -41,13 +41,13 @@ def main(words):
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--engine", default="local")
     parser.add_argument("--shard-rows", type=int)
-    chosen = parser.parse_args(words)
-    task = make_task(chosen.task)
+    arguments = parser.parse_args(words)
+    task = make_task(arguments.task)
     largest = max(task.splits, key=lambda split: split.rows).name
-    shard_rows = whole_chunks(chosen.shard_rows or task.shard_rows)
-    if chosen.rows <= shard_rows:
+    shard_rows = whole_chunks(arguments.shard_rows or task.shard_rows)
+    if arguments.rows <= shard_rows:
         raise UsageError(
-            f"--rows {chosen.rows}: a shard has {shard_rows:,} rows, and there must be two; "
+            f"--rows {arguments.rows}: a shard has {shard_rows:,} rows, and there must be two; "
             "make more rows, or smaller shards with --shard-rows."
         )
     with tempfile.TemporaryDirectory() as place, _watched(largest) as moments:
@@ -56,20 +56,23 @@ def main(words):
             Request(
                 (task,),
                 out=Path(place) / "out",
-                rows={largest: chosen.rows},
-                shard_rows=chosen.shard_rows,
-                workers=chosen.workers,
-                engine=chosen.engine,
+                rows={largest: arguments.rows},
+                shard_rows=arguments.shard_rows,
+                workers=arguments.workers,
+                engine=arguments.engine,
                 progress=False,
             )
         )
         wall = time.perf_counter() - started
         shards = outcome.manifest.variants[task.variant][largest].shards
-    print(f"{chosen.rows:,} rows in {len(shards)} shards: {wall:.0f} s, {chosen.workers} workers")
+    print(
+        f"{arguments.rows:,} rows in {len(shards)} shards: {wall:.0f} s, "
+        f"{arguments.workers} workers"
+    )
     start, end = moments[0], moments[-1]
     reach = min(1_000_000, (end.rows - start.rows) // 2)
-    report("first", start, next(one for one in moments if one.rows >= start.rows + reach))
-    report("last", [one for one in moments if one.rows <= end.rows - reach][-1], end)
+    report("first", start, next(moment for moment in moments if moment.rows >= start.rows + reach))
+    report("last", [moment for moment in moments if moment.rows <= end.rows - reach][-1], end)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     workers = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     print(f"peak memory: {peak:.0f} MiB here, {workers:.0f} MiB in the largest worker")
@@ -106,4 +109,4 @@ def report(name, start, end):
 def _now(rows):
     here = psutil.Process()
     times = [process.cpu_times() for process in (here, *here.children(recursive=True))]
-    return Moment(rows, time.perf_counter(), sum(one.user + one.system for one in times))
+    return Moment(rows, time.perf_counter(), sum(usage.user + usage.system for usage in times))

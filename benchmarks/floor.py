@@ -59,9 +59,9 @@ class Kernels(TorchDispatchMode):
         if not func.is_view and func not in _FREE:
             self.started += 1
             self.bytes += sum(
-                one.numel() * one.element_size()
-                for one in tree_leaves((args, kwargs, result))
-                if isinstance(one, Tensor)
+                tensor.numel() * tensor.element_size()
+                for tensor in tree_leaves((args, kwargs, result))
+                if isinstance(tensor, Tensor)
             )
         return result
 
@@ -79,13 +79,13 @@ def main(words):
     parser.add_argument("--tflops", type=float, help="operations a second, in 10^12")
     parser.add_argument("--terabytes", type=float, help="bytes of memory a second, in 10^12")
     parser.add_argument("--workers", type=int, default=usable_cores(), help="that make the stream")
-    chosen = parser.parse_args(words)
-    studies = {name: find_study(name, chosen.profile) for name in chosen.tasks}
-    streamed = functools.cache(lambda name, rows: _stream(studies[name], chosen.workers, rows))
+    arguments = parser.parse_args(words)
+    studies = {name: find_study(name, arguments.profile) for name in arguments.tasks}
+    streamed = functools.cache(lambda name, rows: _stream(studies[name], arguments.workers, rows))
     lines = []
-    for study, recipe in recipes_of(studies.values(), chosen.model, _LEFT_OUT):
-        batch, made = streamed(study.task, recipe.batch_size)
-        lines.append((study.task, *_line(study, recipe, batch, chosen), f"{made:,.0f}"))
+    for study, recipe in recipes_of(studies.values(), arguments.model, _LEFT_OUT):
+        batch, rate = streamed(study.task, recipe.batch_size)
+        lines.append((study.task, *_line(study, recipe, batch, arguments), f"{rate:,.0f}"))
     head = (
         "task", "model", "rows", "width", "parameters", "TFLOP", "kernels", "GB",
         "steps/s by operations", "by bytes", "batches/s of a stream",
@@ -113,7 +113,7 @@ def _stream(study, workers, batch_size, seconds=4.0):
         return first, (step - begin) / (time.perf_counter() - started)
 
 
-def _line(study, recipe, batch, chosen):
+def _line(study, recipe, batch, arguments):
     parameters, operations, kernels = _count(study, recipe, batch)
     moved = kernels.bytes + parameters * OPTIMIZER_BYTES
     return (
@@ -124,8 +124,8 @@ def _line(study, recipe, batch, chosen):
         f"{operations / 1e12:.3g}",
         f"{kernels.started + 1:,}",
         f"{moved / 1e9:.3g}",
-        f"{chosen.tflops * 1e12 / operations:.3g}" if chosen.tflops else "-",
-        f"{chosen.terabytes * 1e12 / moved:.3g}" if chosen.terabytes else "-",
+        f"{arguments.tflops * 1e12 / operations:.3g}" if arguments.tflops else "-",
+        f"{arguments.terabytes * 1e12 / moved:.3g}" if arguments.terabytes else "-",
     )
 
 
@@ -144,5 +144,5 @@ def _count(study, recipe, batch):
         loss.backward()
         if recipe.balance_gradients:
             balance_gradients(model)
-    parameters = sum(one.numel() for one in model.parameters())
+    parameters = sum(parameter.numel() for parameter in model.parameters())
     return parameters, operations.get_total_flops(), kernels

@@ -206,10 +206,10 @@ def _transformers(name: str, width: int) -> nn.Module:
     import transformers
 
     config, cache, options = TRANSFORMERS[name]
-    made = getattr(transformers, config)(
+    configuration = getattr(transformers, config)(
         vocab_size=2, hidden_size=width, num_hidden_layers=2, **options
     )
-    model = transformers.AutoModel.from_config(made)
+    model = transformers.AutoModel.from_config(configuration)
     model.get_input_embeddings().weight.requires_grad_(False)  # states take their place
     return Embedded(model, cache)
 
@@ -245,17 +245,17 @@ FUNCTIONS: dict[str, dict[str, Callable[[int], nn.Module]]] = {
 
 def layers() -> list[tuple[str, str, Any, Mapping[str, Any]]]:
     """All layers: library, name, what makes it, and its options."""
-    found: list[tuple[str, str, Any, Mapping[str, Any]]] = []
+    entries: list[tuple[str, str, Any, Mapping[str, Any]]] = []
     for library, references in LAYERS.items():
         for reference, options in references:
             shown = ", ".join(
                 f"{name}={value}" for name, value in options.items() if name not in _USUAL
             )
             name = reference.rpartition(":")[2]
-            found.append((library, f"{name}({shown})" if shown else name, reference, options))
+            entries.append((library, f"{name}({shown})" if shown else name, reference, options))
     for library, functions in FUNCTIONS.items():
-        found += [(library, name, made, {}) for name, made in functions.items()]
-    return found
+        entries += [(library, name, source, {}) for name, source in functions.items()]
+    return entries
 
 
 #: Options that say nothing about a layer.
@@ -265,13 +265,13 @@ _USUAL = (
 )
 
 
-def ask(made: Any, options: Mapping[str, Any]) -> LayerReport | str:
+def ask(source: Any, options: Mapping[str, Any]) -> LayerReport | str:
     """The report on a layer, or the error of a layer that cannot be asked."""
     try:
         with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
             warnings.simplefilter("ignore")
-            found = load(made) if isinstance(made, str) else made
-            return check_layer(found, options=options, device="cpu")
+            layer = load(source) if isinstance(source, str) else source
+            return check_layer(layer, options=options, device="cpu")
     except (SynthbenchError, SystemExit, ImportError) as error:  # a layer may lack a package
         return str(error)
 
@@ -281,10 +281,10 @@ def main(words: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks layers", description=__doc__)
     parser.add_argument("words", nargs="*")
     parser.add_argument("--out", metavar="FILE.jsonl", type=Path)
-    chosen = parser.parse_args(words)
+    arguments = parser.parse_args(words)
     lines, answers = [], []
-    for library, name, made, options in layers():
-        if chosen.words and not any(word in f"{library} {name}" for word in chosen.words):
+    for library, name, source, options in layers():
+        if arguments.words and not any(word in f"{library} {name}" for word in arguments.words):
             continue
         try:
             version = importlib.metadata.version(library)
@@ -292,7 +292,7 @@ def main(words: list[str]) -> None:
             print(f"{library} is not installed")
             continue
         started = time.perf_counter()
-        report = ask(made, options)
+        report = ask(source, options)
         seconds = time.perf_counter() - started
         if isinstance(report, str):
             print(f"{library} {name}: {report}")
@@ -312,9 +312,9 @@ def main(words: list[str]) -> None:
         for answer in report.failed:
             print(f"    {answer.question}: {answer.seen} ({answer.where})", flush=True)
     table = Table(("library", "layer", *QUESTIONS), lines)
-    if chosen.out:
+    if arguments.out:
         text = "".join(json.dumps(answer, separators=(",", ":")) + "\n" for answer in answers)
-        chosen.out.write_text(text, encoding="utf-8")
+        arguments.out.write_text(text, encoding="utf-8")
     print(render(table))
 
 

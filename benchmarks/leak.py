@@ -36,16 +36,17 @@ def main(words):
     parser.add_argument("--recipe", default="no-decay", choices=["no-decay", "weight-decay"])
     parser.add_argument("--steps", type=int, default=600)
     parser.add_argument("--seeds", type=int, default=3)
-    chosen = parser.parse_args(words)
-    recipe = find_study("modular-arithmetic", "cpu").recipe(chosen.recipe)
+    arguments = parser.parse_args(words)
+    recipe = find_study("modular-arithmetic", "cpu").recipe(arguments.recipe)
     setting = Setting(threads=1)
     made_with = machine(setting)
     print(
-        f"{made_with['processor']}, PyTorch {made_with['torch']}; add, {chosen.recipe}", flush=True
+        f"{made_with['processor']}, PyTorch {made_with['torch']}; add, {arguments.recipe}",
+        flush=True,
     )
     lines = []
-    for seed in range(chosen.seeds):
-        for step, figures in _trained(recipe, chosen.steps, seed, setting):
+    for seed in range(arguments.seeds):
+        for step, figures in _trained(recipe, arguments.steps, seed, setting):
             lines.append((str(seed), str(step), *(f"{figure:.3f}" for figure in figures)))
             print("  ".join(lines[-1]), flush=True)
     head = ("seed", "step", "train", "validation", "exchanged row in train", "others")

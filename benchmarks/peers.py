@@ -63,10 +63,10 @@ def main(words):
     """Measure both."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks peers", description=__doc__)
     parser.add_argument("--rows", type=int, default=100_000)
-    chosen = parser.parse_args(words)
-    lines = [_line("synthbench arithmetic", chosen.rows, _ours)]
+    arguments = parser.parse_args(words)
+    lines = [_line("synthbench arithmetic", arguments.rows, _ours)]
     with contextlib.suppress(ModuleNotFoundError):
-        lines.append(_line("reasoning-gym basic_arithmetic", chosen.rows, _theirs))
+        lines.append(_line("reasoning-gym basic_arithmetic", arguments.rows, _theirs))
     head = ("task", "rows/s", "distinct", "again with the next seed", "with a distant seed")
     print(render(Table(head, lines, right=(1, 2, 3, 4))))
     if len(lines) > 1:
@@ -105,8 +105,8 @@ def _ours(rows, seed):
 def _theirs(rows, seed):
     import reasoning_gym
 
-    made = reasoning_gym.create_dataset("basic_arithmetic", size=rows, seed=seed)
-    return [made[number]["question"] for number in range(rows)]
+    dataset = reasoning_gym.create_dataset("basic_arithmetic", size=rows, seed=seed)
+    return [dataset[number]["question"] for number in range(rows)]
 
 
 def _every_task(program, hash_seed):

@@ -27,9 +27,9 @@ def main(words):
     """Count the tokens of the tasks named, or of all, and write a file into each task's package."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks prompt_tokens", description=__doc__)
     parser.add_argument("tasks", nargs="*", help="default: all")
-    chosen = parser.parse_args(words)
+    arguments = parser.parse_args(words)
     count = counter()
-    for name in chosen.tasks or list_tasks():
+    for name in arguments.tasks or list_tasks():
         if levels := level_counts(name, count):
             counted = {"tokenizer": TOKENIZER, "rows": ROWS, "levels": levels}
             text = json.dumps(counted, indent=1) + "\n"
@@ -62,11 +62,11 @@ def level_counts(name, count):
 def counts(task, count):
     """Mean and most tokens of the prompts, and the mean of the answers."""
     rows, conversation = llm.prompts(task, limit=ROWS), Conversation(task)
-    asked = [count(row["prompt"], add_generation_prompt=True) for row in rows]
+    questions = [count(row["prompt"], add_generation_prompt=True) for row in rows]
     whole = [count([*row["prompt"], conversation.reply(row)]) for row in rows]
-    answers = [both - one for both, one in zip(whole, asked, strict=True)]
+    answers = [both - question for both, question in zip(whole, questions, strict=True)]
     return {
-        "prompt": round(sum(asked) / len(asked)),
-        "longest": max(asked),
+        "prompt": round(sum(questions) / len(questions)),
+        "longest": max(questions),
         "answer": round(sum(answers) / len(answers)),
     }

@@ -63,16 +63,20 @@ def ask(servers: Servers, task: str, rows: int) -> dict[str, Any]:
     library = task.partition(":")[0]
     line: dict[str, Any] = {"task": task, "version": importlib.metadata.version(library)}
     try:
-        found = probe(task, rows=rows, progress=False)
+        report = probe(task, rows=rows, progress=False)
     except SynthbenchError as error:
         print(f"{task}: {error}", flush=True)
         return {**line, "error": str(error)[:300]}
-    print(f"{time.perf_counter() - started:.1f} s\n{found}\n", flush=True)
+    print(f"{time.perf_counter() - started:.1f} s\n{report}\n", flush=True)
     line["rows"] = rows
     for result in (WRONG, FOUND):
-        line[result] = {one.question: one.seen for one in found.verdicts if one.result == result}
+        line[result] = {
+            verdict.question: verdict.seen
+            for verdict in report.verdicts
+            if verdict.result == result
+        }
     for result in (STATED, HOLDS, NOT_ASKED):
-        line[result] = [one.question for one in found.verdicts if one.result == result]
+        line[result] = [verdict.question for verdict in report.verdicts if verdict.result == result]
     return line
 
 
@@ -91,25 +95,25 @@ def main(words: list[str]) -> None:
     parser.add_argument("--rows", type=int, default=200, help="rows of a draw")
     parser.add_argument("--seconds", type=float, default=120, help="the most for a task's draws")
     parser.add_argument("--store", type=Path, default=STORE)
-    chosen = parser.parse_args(words)
-    known = read_store(chosen.store)
+    arguments = parser.parse_args(words)
+    known = read_store(arguments.store)
     for library, preload in PRELOADED.items():
         if importlib.util.find_spec(library.replace("-", "_")) is None:
             print(f"{library} is not installed")
             continue
-        asked = [
+        tasks = [
             task
             for task in (f"{library}:{name}" for name in task_names(library))
             if "error" in known.get(task, {"error": "not asked yet"})
-            and (not chosen.words or any(word in task for word in chosen.words))
+            and (not arguments.words or any(word in task for word in arguments.words))
         ]
-        if not asked:
+        if not tasks:
             continue
-        with Servers(preload, ("0", "0", "1"), chosen.seconds) as servers:
-            for task in asked:
-                line = ask(servers, task, chosen.rows)
+        with Servers(preload, ("0", "0", "1"), arguments.seconds) as servers:
+            for task in tasks:
+                line = ask(servers, task, arguments.rows)
                 known[task] = line
-                with chosen.store.open("a", encoding="utf-8") as store:
+                with arguments.store.open("a", encoding="utf-8") as store:
                     store.write(json.dumps(line, separators=(",", ":")) + "\n")
     failed = sum("error" in line for line in known.values())
-    print(f"{len(known) - failed} tasks asked, {failed} not, in {chosen.store}")
+    print(f"{len(known) - failed} tasks asked, {failed} not, in {arguments.store}")

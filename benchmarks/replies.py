@@ -55,30 +55,33 @@ def main(words):
     parser.add_argument("--other", type=Path, help="another checkout")
     parser.add_argument("--show", type=int, default=0)
     parser.add_argument("--repeat", type=int, default=3)
-    chosen = parser.parse_args(words)
-    rows = pq.read_table(chosen.file).to_pylist()
+    arguments = parser.parse_args(words)
+    rows = pq.read_table(arguments.file).to_pylist()
     replies = [row["reply"] for row in rows]
     readers = {"synthbench": _ours, "last number": _last, "strict-match": _strict,
                "flexible-extract": _flexible}  # fmt: skip
     if importlib.util.find_spec("math_verify"):
         readers["math-verify"] = math_verify_reader()
-    found, rates = {}, {}
+    readings, rates = {}, {}
     for name, read in readers.items():
-        found[name], seconds = _timed(read, replies, 1 if name == "math-verify" else chosen.repeat)
+        readings[name], seconds = _timed(
+            read, replies, 1 if name == "math-verify" else arguments.repeat
+        )
         rates[name] = len(replies) / seconds
-    if chosen.other:
-        command = [sys.executable, "-c", _OTHER, str(chosen.file.resolve()), str(chosen.repeat)]
-        output = subprocess.run(command, cwd=chosen.other, capture_output=True, check=True).stdout
-        found["other"], seconds = json.loads(output)
+    if arguments.other:
+        file, repeat = str(arguments.file.resolve()), str(arguments.repeat)
+        command = [sys.executable, "-c", _OTHER, file, repeat]
+        done = subprocess.run(command, cwd=arguments.other, capture_output=True, check=True)
+        readings["other"], seconds = json.loads(done.stdout)
         rates["other"] = len(replies) / seconds
     lines = [
         (name, *map(str, counts(rows, read).values()), f"{rates[name]:,.0f}")
-        for name, read in found.items()
+        for name, read in readings.items()
     ]
     print(render(Table(("reader", *KINDS, "replies/s"), lines, right=range(1, 5))))
-    print(render(_by_model(rows, found)))
-    if chosen.other:
-        _compare(rows, found["synthbench"], found["other"], chosen.show)
+    print(render(_by_model(rows, readings)))
+    if arguments.other:
+        _compare(rows, readings["synthbench"], readings["other"], arguments.show)
 
 
 KINDS = ("right", "another number", "not read")
@@ -94,35 +97,38 @@ def kind(expected, read):
         return "another number"
 
 
-def counts(rows, found):
+def counts(rows, readings):
     """How many replies were read in each way."""
     kinds = collections.Counter(
-        kind(row["expected"], read) for row, read in zip(rows, found, strict=True)
+        kind(row["expected"], read) for row, read in zip(rows, readings, strict=True)
     )
     return {name: kinds[name] for name in KINDS}
 
 
-def _by_model(rows, found):
+def _by_model(rows, readings):
     """Right replies by model and reader."""
     models = sorted({row["model"] for row in rows})
     lines = []
     for model in models:
         places = [place for place, row in enumerate(rows) if row["model"] == model]
         own = [rows[place] for place in places]
-        right = [counts(own, [read[one] for one in places])["right"] for read in found.values()]
+        right = [
+            counts(own, [read[place] for place in places])["right"] for read in readings.values()
+        ]
         lines.append((model, str(len(own)), *map(str, right)))
-    return Table(("right by model", "replies", *found), lines, right=range(1, 2 + len(found)))
+    return Table(("right by model", "replies", *readings), lines, right=range(1, 2 + len(readings)))
 
 
 def _compare(rows, ours, other, shown):
     """Replies that two readers read differently, by what became of them."""
     pairs = collections.Counter()
-    for row, one, two in zip(rows, ours, other, strict=True):
-        before, after = kind(row["expected"], two), kind(row["expected"], one)
-        if before != after or (before == "another number" and one != two):
+    for row, mine, theirs in zip(rows, ours, other, strict=True):
+        before, after = kind(row["expected"], theirs), kind(row["expected"], mine)
+        if before != after or (before == "another number" and mine != theirs):
             pairs[before, after] += 1
             if pairs.total() <= shown:
-                print(f"{row['model']}, {row['task']}: {two!r} -> {one!r}: {row['reply'][-120:]!r}")
+                change = f"{theirs!r} -> {mine!r}"
+                print(f"{row['model']}, {row['task']}: {change}: {row['reply'][-120:]!r}")
     lines = [(*pair, str(count)) for pair, count in pairs.most_common()]
     print(render(Table(("other", "synthbench", "replies"), lines, right=[2])))
 
@@ -131,9 +137,9 @@ def _timed(read, replies, repeat):
     best = float("inf")
     for _ in range(repeat):
         begin = time.process_time()
-        found = [read(reply) for reply in replies]
+        readings = [read(reply) for reply in replies]
         best = min(best, time.process_time() - begin)
-    return found, best
+    return readings, best
 
 
 _TASK = SimpleNamespace(answer=value("int64"), labels=None)
@@ -149,13 +155,13 @@ def _last(reply):
 
 
 def _strict(reply):
-    found = _STRICT.search(reply)
-    return found and found[1].replace(",", "").rstrip(".")
+    match = _STRICT.search(reply)
+    return match and match[1].replace(",", "").rstrip(".")
 
 
 def _flexible(reply):
-    found = [first or second for first, second in _FLEXIBLE.findall(reply)]
-    return found[-1].strip("$").replace(",", "").rstrip(".") if found else None
+    numbers = [first or second for first, second in _FLEXIBLE.findall(reply)]
+    return numbers[-1].strip("$").replace(",", "").rstrip(".") if numbers else None
 
 
 def math_verify_reader():
@@ -163,8 +169,8 @@ def math_verify_reader():
     from math_verify import parse
 
     def read(reply):
-        found = parse(reply, parsing_timeout=None)
-        first = found[0] if found else None
+        values = parse(reply, parsing_timeout=None)
+        first = values[0] if values else None
         if first is None:
             return None
         return str(int(first)) if getattr(first, "is_integer", False) is True else str(first)

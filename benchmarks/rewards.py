@@ -50,12 +50,12 @@ def main(words):
     parser.add_argument("--rows", type=int, default=10_000)
     parser.add_argument("--length", type=int, default=1_000, help="characters of a completion")
     parser.add_argument("--repeat", type=int, default=3)
-    chosen = parser.parse_args(words)
-    labels = [number % 10 for number in range(chosen.rows)]
-    completions = [_completion(number, chosen.length) for number in range(chosen.rows)]
-    rates = _scored(Path.cwd(), labels, completions, chosen.repeat)
-    if chosen.other:
-        other = _scored(chosen.other, labels, completions, chosen.repeat)
+    arguments = parser.parse_args(words)
+    labels = [number % 10 for number in range(arguments.rows)]
+    completions = [_completion(number, arguments.length) for number in range(arguments.rows)]
+    rates = _scored(Path.cwd(), labels, completions, arguments.repeat)
+    if arguments.other:
+        other = _scored(arguments.other, labels, completions, arguments.repeat)
         rates |= {f"{name}, other": rate for name, rate in other.items()}
     for name, read in _peers().items():
         some = completions[: 500 if name == "math-verify" else None]
@@ -78,9 +78,9 @@ def _completion(number, length):
 
 def _scored(checkout, labels, completions, repeat):
     command = [sys.executable, "-c", _PROGRAM, str(repeat)]
-    given = json.dumps([labels, completions])
+    payload = json.dumps([labels, completions])
     done = subprocess.run(
-        command, cwd=checkout, input=given, capture_output=True, check=True, text=True
+        command, cwd=checkout, input=payload, capture_output=True, check=True, text=True
     )
     return json.loads(done.stdout)
 

@@ -45,10 +45,11 @@ def main(words):
     parser = argparse.ArgumentParser(prog="python -m benchmarks scaling", description=__doc__)
     parser.add_argument("task", nargs="?", default="listops")
     parser.add_argument("--rows", type=int, default=1_000_000)
-    chosen = parser.parse_args(words)
-    lines = [measure(chosen.task, chosen.rows, *setting) for setting in SETTINGS]
+    arguments = parser.parse_args(words)
+    lines = [measure(arguments.task, arguments.rows, *setting) for setting in SETTINGS]
     print(
-        f"{chosen.task}: processor seconds a million rows, from {chosen.rows:,} rows to twice that"
+        f"{arguments.task}: processor seconds a million rows, from {arguments.rows:,} rows "
+        "to twice that"
     )
     head = ("engine", "workers", "rows/s", "main", "scheduler", "workers", "of use")
     print(render(Table(head, lines, right=range(1, len(head)))))
@@ -103,12 +104,12 @@ class _Cluster(NamedTuple):
 
 def _run(place, task, rows, workers, cluster):
     """Make a dataset, and say how long its largest split took."""
-    made = make_task(task)
-    largest = max(made.splits, key=lambda split: split.rows).name
+    task = make_task(task)
+    largest = max(task.splits, key=lambda split: split.rows).name
     before = _processors(cluster)
     outcome = run(
         Request(
-            (made,),
+            (task,),
             out=place / f"{rows}",
             rows={largest: rows},
             workers=workers,
@@ -118,7 +119,7 @@ def _run(place, task, rows, workers, cluster):
         )
     )
     used = [after - start for start, after in zip(before, _processors(cluster), strict=True)]
-    return Seconds(outcome.seconds[made.variant][largest], *used)
+    return Seconds(outcome.seconds[task.variant][largest], *used)
 
 
 def _processors(cluster):

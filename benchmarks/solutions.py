@@ -26,14 +26,14 @@ def main(words):
     parser = argparse.ArgumentParser(prog="python -m benchmarks solutions", description=__doc__)
     parser.add_argument("tasks", nargs="*", help="default: all tasks of text")
     parser.add_argument("--rows", type=int, default=100)
-    chosen = parser.parse_args(words)
+    arguments = parser.parse_args(words)
     texts = [name for name in list_tasks() if why_not_text(make_task(name)) is None]
     count, lines = counter(), []
-    for name in chosen.tasks or texts:
+    for name in arguments.tasks or texts:
         for variant in task_class(name).variants:
             for level in task_class(name).levels:
                 task = make_task(name, variant, level=level)
-                lines.append((name, variant, level, *measured(task, chosen.rows, count)))
+                lines.append((name, variant, level, *measured(task, arguments.rows, count)))
     print(render(Table(HEAD, lines, right=(3, 4, 5, 6))))
 
 
@@ -48,7 +48,7 @@ def counter():
 
 def measured(task, number, count):
     """The figures of a task, as the table shows them."""
-    split = next(one.name for one in task.splits if not one.evaluation)
+    split = next(split.name for split in task.splits if not split.evaluation)
     rows = [seeded_row(task, split, seed) for seed in range(number)]
     solution(task, rows[0])  # what is computed once
     begun = time.process_time()
@@ -57,4 +57,4 @@ def measured(task, number, count):
     tokens = [count(text) for text in texts]
     rates = (len(rows) / seconds, sum(tokens) / seconds)
     shown = (round(sum(tokens) / len(tokens)), max(tokens), *map(round, rates))
-    return [f"{one:,}" for one in shown]
+    return [f"{figure:,}" for figure in shown]

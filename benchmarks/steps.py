@@ -45,33 +45,33 @@ def main(words):
         help="count the seconds that this process computes, on a machine that does other work too; "
         "leaves out the stream, which other processes make",
     )
-    chosen = parser.parse_args(words)
-    studies = [find_study(task, chosen.profile, chosen.study) for task in chosen.tasks]
-    recipes = recipes_of(studies, chosen.model)
-    setting = Setting(chosen.device, chosen.precision, chosen.compile)
+    arguments = parser.parse_args(words)
+    studies = [find_study(task, arguments.profile, arguments.study) for task in arguments.tasks]
+    recipes = recipes_of(studies, arguments.model)
+    setting = Setting(arguments.device, arguments.precision, arguments.compile)
     made_with = machine(setting)
     print(made_with["gpu"] or f"{made_with['processor']}, {made_with['cores']} cores", end=", ")
-    print(f"PyTorch {made_with['torch']}, {chosen.precision}{', compiled' * chosen.compile}")
+    print(f"PyTorch {made_with['torch']}, {arguments.precision}{', compiled' * arguments.compile}")
     with tempfile.TemporaryDirectory() as place:
-        lines = [_line(Path(place), study, recipe, chosen) for study, recipe in recipes]
+        lines = [_line(Path(place), study, recipe, arguments) for study, recipe in recipes]
     head = ("task", "model", "rows a step", "steps/s", "of a stream")
     print(render(Table(head, lines, right=(2, 3, 4))))
 
 
-def _line(place, study, recipe, chosen):
+def _line(place, study, recipe, arguments):
     speeds = [
         ""
-        if stream and chosen.processor_time
-        else f"{_speed(place, study, recipe, chosen, stream):.3g}"
+        if stream and arguments.processor_time
+        else f"{_speed(place, study, recipe, arguments, stream):.3g}"
         for stream in (False, True)
     ]
     return study.task, recipe.name, str(recipe.batch_size), *speeds
 
 
-def _speed(place, study, recipe, chosen, stream):
+def _speed(place, study, recipe, arguments, stream):
     """Steps a second."""
-    evaluated = {*study.eval_splits, *(one.split for one in study.measures)} - {"train"}
-    clock = time.process_time if chosen.processor_time else time.perf_counter
+    evaluated = {*study.eval_splits, *(measure.split for measure in study.measures)} - {"train"}
+    clock = time.process_time if arguments.processor_time else time.perf_counter
     ends = []
     hook = register_optimizer_step_post_hook(lambda *_: ends.append(clock()))
     try:
@@ -82,13 +82,13 @@ def _speed(place, study, recipe, chosen, stream):
             dataset=place / study.task,
             profile=study.profile,
             study=study.name,
-            recipe={"steps": chosen.steps, "validate_every": chosen.steps, "warmup": 0},
+            recipe={"steps": arguments.steps, "validate_every": arguments.steps, "warmup": 0},
             rows=dict.fromkeys(sorted(evaluated), _EVALUATED),
             stream=stream,
-            device=chosen.device,
-            precision=chosen.precision,
-            compile=chosen.compile,
-            workers=chosen.workers,
+            device=arguments.device,
+            precision=arguments.precision,
+            compile=arguments.compile,
+            workers=arguments.workers,
             progress=False,
         )
     finally:

@@ -50,11 +50,11 @@ def _line(name, rows, make):
 
 
 def _ours(rows):
-    found = []
+    puzzles = []
     for batch in synthbench.stream(synthbench.task("sudoku", "9x9"), batch_size=rows):
-        found = [solver.read(text, 81) for text in batch["text"]]
+        puzzles = [solver.read(text, 81) for text in batch["text"]]
         break
-    return found
+    return puzzles
 
 
 def _py_sudoku(rows):
@@ -73,7 +73,8 @@ def _dokusan(rows):
 def _reasoning_gym(rows):
     import reasoning_gym
 
-    made = reasoning_gym.create_dataset("sudoku", size=rows, seed=0)
+    dataset = reasoning_gym.create_dataset("sudoku", size=rows, seed=0)
     return [
-        [cell for line in made[row]["metadata"]["puzzle"] for cell in line] for row in range(rows)
+        [cell for line in dataset[row]["metadata"]["puzzle"] for cell in line]
+        for row in range(rows)
     ]

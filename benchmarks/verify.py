@@ -39,22 +39,22 @@ def main(words):
     parser.add_argument("--preset", choices=["paper", "small"], default="paper")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--repeat", type=int, choices=range(1, 100), default=1, metavar="N")
-    chosen = parser.parse_args(words)
-    if not (chosen.other / "synthbench" / "__init__.py").is_file():
-        raise UsageError(f"--other {chosen.other}: it has no package synthbench.")
-    for name in chosen.tasks:
+    arguments = parser.parse_args(words)
+    if not (arguments.other / "synthbench" / "__init__.py").is_file():
+        raise UsageError(f"--other {arguments.other}: it has no package synthbench.")
+    for name in arguments.tasks:
         check_name("task", name, list_tasks())
-    names = chosen.tasks or [name for name in list_tasks() if _needs_no_images(name)]
+    names = arguments.tasks or [name for name in list_tasks() if _needs_no_images(name)]
     lines = []
     for name in names:
-        if not _has(chosen.other, name):
+        if not _has(arguments.other, name):
             print(f"{name}: not measured, the other checkout lacks it")
             continue
-        turns = [_turn(name, chosen) for _ in range(chosen.repeat)]
+        turns = [_turn(name, arguments) for _ in range(arguments.repeat)]
         other, *ours = (statistics.median(column) for column in zip(*turns, strict=True))
-        seconds = (f"{one:.2f}" for one in (other, *ours))
-        lines.append((name, *seconds, *(f"{one / other:.2f}" for one in ours[1:])))
-    print(f"processor seconds, {chosen.workers} workers, medians of {chosen.repeat}")
+        seconds = (f"{figure:.2f}" for figure in (other, *ours))
+        lines.append((name, *seconds, *(f"{own / other:.2f}" for own in ours[1:])))
+    print(f"processor seconds, {arguments.workers} workers, medians of {arguments.repeat}")
     print(render(Table(_HEAD, lines, right=range(1, len(_HEAD)))))
 
 
@@ -70,14 +70,14 @@ def _has(checkout, name):
     return True
 
 
-def _turn(name, chosen):
+def _turn(name, arguments):
     """Processor seconds of all four programs, one after another."""
     with tempfile.TemporaryDirectory() as place:
-        theirs, ours = (str(Path(place) / one) for one in ("theirs", "ours"))
-        workers = ["--workers", str(chosen.workers)]
-        make = ["generate", name, "--preset", chosen.preset, *workers, "--out"]
+        theirs, ours = (str(Path(place) / folder) for folder in ("theirs", "ours"))
+        workers = ["--workers", str(arguments.workers)]
+        make = ["generate", name, "--preset", arguments.preset, *workers, "--out"]
         return (
-            _seconds(chosen.other, [*make, theirs]),
+            _seconds(arguments.other, [*make, theirs]),
             _seconds(HERE, [*make, ours]),
             _seconds(HERE, ["verify", ours, *workers]),
             _seconds(HERE, ["verify", ours, "--fast", *workers]),

@@ -27,9 +27,9 @@ def beside_paper(
     lines = {(line["variant"], line["model"]): line for line in comparison["models"]}
     rows = []
     for variant in dict.fromkeys(line["variant"] for line in comparison["models"]):
-        found = [lines.get((variant, model)) for model in models]
-        seeds = sorted({len(line["runs"]) for line in found if line is not None})
-        cells = ["" if line is None else _cell(line, measure) for line in found]
+        row_lines = [lines.get((variant, model)) for model in models]
+        seeds = sorted({len(line["runs"]) for line in row_lines if line is not None})
+        cells = ["" if line is None else _cell(line, measure) for line in row_lines]
         rows.append([variant, " or ".join(map(str, seeds)), f"{chance(variant):.2f}", *cells])
     head = ["variant", "seeds", "chance", *(f"`{model}`" for model in models)]
     return Table(head, rows).markdown()

@@ -31,14 +31,14 @@ def _chance(
     task_name: str, profile: str, study_name: str, variant: str, measure_name: str
 ) -> float:
     study = find_study(task_name, profile, study_name)
-    (task,) = (one for one in study.tasks() if one.variant == variant)
-    (asked,) = (one for one in study.measures if one.name == measure_name)
+    (task,) = (task for task in study.tasks() if task.variant == variant)
+    (wanted,) = (entry for entry in study.measures if entry.name == measure_name)
     if task.labels is not None:
         return 1 / len(task.labels)
-    (split,) = (one for one in task.splits if one.name == asked.split)
+    (split,) = (split for split in task.splits if split.name == wanted.split)
     rows = sample_table(task, split.name, min(_ROWS, split.rows))
     answers, sizes = rows["label"].to_pylist(), np.array(rows[task.bucket_name].to_pylist())
     following = next_of_level([sizes == size for size in np.unique(sizes)])
     others = [answers[place] for place in following]
-    column = task.metrics.index(asked.metric)
+    column = task.metrics.index(wanted.metric)
     return float(np.nanmean(measure(task, rows, others)[:, column]))

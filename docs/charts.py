@@ -93,5 +93,7 @@ def _key(number: int) -> str:
 def _even_ticks(low: float, high: float) -> list[float]:
     """At most six round numbers."""
     power = 10 ** math.floor(math.log10((high - low) or 1))
-    step = next(one * power for one in (0.2, 0.5, 1, 2) if (high - low) / (one * power) <= 6)
+    step = next(
+        factor * power for factor in (0.2, 0.5, 1, 2) if (high - low) / (factor * power) <= 6
+    )
     return [step * n for n in range(math.ceil(low / step), math.floor(high / step) + 1)]

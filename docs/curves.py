@@ -105,7 +105,11 @@ def by_step(models: Sequence[Mapping[str, Any]]) -> dict[str, list[Curve]]:
     for model in models:
         for split in ("test", "validation", *["train"] * (len(models) <= _FEW)):
             curves = [
-                [(one["step"], one["accuracy"]) for one in run["curve"] if one["split"] == split]
+                [
+                    (point["step"], point["accuracy"])
+                    for point in run["curve"]
+                    if point["split"] == split
+                ]
                 for run in model["runs"]
             ]
             if kept := [curve for curve in curves if curve]:

@@ -157,14 +157,14 @@ def variant_rows(name: str, variant: str, summary: str) -> str:
 @functools.cache
 def shown_rows(task: Task) -> list[tuple[Split, dict[str, Any]]]:
     """A row of the first split and one of the last; of the hardest bucket that is still short."""
-    chosen = []
+    picks = []
     for split in dict.fromkeys([task.splits[0], task.splits[-1]]):
         rows = sample_rows(task, split.name, 80)
         short = [row for row in rows if _room(row) <= _SHORT]
         shortest = sorted(rows, key=_room)[:1]  # for want of a short one
         hardest = max(short or shortest, key=lambda row: row.get(task.bucket_name, 0))
-        chosen.append((split, hardest))
-    return chosen
+        picks.append((split, hardest))
+    return picks
 
 
 def _room(row: Mapping[str, Any]) -> int:

@@ -47,7 +47,10 @@ from synthbench.training.runs import stored_runs  # noqa: E402
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """List the tasks' pages under "Gallery", and those with results under "Results"."""
     nav = {title: entry for entry in config.nav or [] for title in entry}
-    nav["Gallery"]["Gallery"] = ["gallery/index.md", *(f"gallery/{one}.md" for one in list_tasks())]
+    nav["Gallery"]["Gallery"] = [
+        "gallery/index.md",
+        *(f"gallery/{name}.md" for name in list_tasks()),
+    ]
     pages = [{name: f"results/tasks/{name}.md"} for name in _with_results()]
     nav["Results"]["Results"].insert(1, {"By task": pages})
     return config
@@ -82,14 +85,14 @@ def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
         code = posixpath.relpath(EXAMPLES, posixpath.dirname(place))
         markdown = re.sub(
             r"`examples/((?:llm/)?\w+\.py)`",
-            lambda found: f"[`{found[0][1:-1]}`]({code}#{_anchor(found[1])})",
+            lambda match: f"[`{match[0][1:-1]}`]({code}#{_anchor(match[1])})",
             markdown,
         )
     inserted = re.sub(
-        r"^{{ (\w+) }}$", lambda found: _INSERTS[found[1]](), markdown, flags=re.MULTILINE
+        r"^{{ (\w+) }}$", lambda match: _INSERTS[match[1]](), markdown, flags=re.MULTILINE
     )
     return re.sub(
-        r"{{ ([\w-]+(?: [\w./-]+){4,}) }}", lambda found: figure(_results(), found[1]), inserted
+        r"{{ ([\w-]+(?: [\w./-]+){4,}) }}", lambda match: figure(_results(), match[1]), inserted
     )
 
 
@@ -105,7 +108,7 @@ def _results() -> list[dict[str, Any]]:
 
 def _with_results() -> list[str]:
     """The tasks that have stored results, in order."""
-    return list(dict.fromkeys(one["task"] for one in _results()))
+    return list(dict.fromkeys(comparison["task"] for comparison in _results()))
 
 
 def meanings() -> str:
@@ -115,8 +118,12 @@ def meanings() -> str:
 
 def chomsky_table() -> str:
     """Ours beside table 2 of the Chomsky hierarchy."""
-    found = (one for one in _results() if (one["task"], one["study"]) == ("chomsky", "main"))
-    comparison = next(found)
+    matches = (
+        comparison
+        for comparison in _results()
+        if (comparison["task"], comparison["study"]) == ("chomsky", "main")
+    )
+    comparison = next(matches)
     return beside_paper(comparison, "test", lambda variant: chance(comparison, variant, "test"))
 
 
@@ -127,8 +134,8 @@ def suite() -> str:
 
 def language_models() -> str:
     """The table and the pictures of what language models score."""
-    found = of_language_models.read_results(ROOT / "examples/results/llm")
-    return of_language_models.results_section(found)
+    results = of_language_models.read_results(ROOT / "examples/results/llm")
+    return of_language_models.results_section(results)
 
 
 def results_matrix() -> str:
@@ -178,7 +185,7 @@ def _anchor(name: str) -> str:
 def citation() -> str:
     """How to cite this package, from `CITATION.cff`."""
     known = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    authors = " and ".join(f"{{{one['name']}}}" for one in known["authors"])
+    authors = " and ".join(f"{{{author['name']}}}" for author in known["authors"])
     return (
         f"```bibtex\n@software{{synthbench,\n  title   = {{{known['title']}}},\n"
         f"  author  = {{{authors}}},\n  version = {{{known['version']}}},\n"

@@ -44,14 +44,14 @@ def read_results(directory: str | Path) -> list[dict[str, Any]]:
             raise DatasetError(f"{file} is no result of examples/llm: {error!r}") from None
     if not results:
         raise DatasetError(f"No results in {str(directory)!r}: it has no .json files.")
-    return [result for *_, result in sorted(results, key=lambda one: one[:2])]
+    return [result for *_, result in sorted(results, key=lambda entry: entry[:2])]
 
 
 def results_section(results: Sequence[Mapping[str, Any]]) -> str:
     """The table of all results, pictures for each task and level, replies, and the commands."""
     head = ["task", "level", "what answers", "training rows", *_SPLITS]
-    table = Table(head, [line for one in results for line in _lines(one)], right=range(3, 6))
-    charts = [chart for one in results for chart in _charts(one)]
+    table = Table(head, [line for result in results for line in _lines(result)], right=range(3, 6))
+    charts = [chart for result in results for chart in _charts(result)]
     origins = "\n".join(map(_origin, results))
     return "\n\n".join([table.markdown(), *charts, *_replies(results), origins])
 
@@ -64,11 +64,11 @@ def _lines(result: Mapping[str, Any]) -> Iterator[list[str]]:
         cells = [cell(known[split]) if split in known else "" for split in _SPLITS] if known else []
         yield [*start, title, "", *(cells or [_NOT_RUN] * 2)]
     for part, title in _MODELS.items():
-        if (found := result["parts"].get(part)) is None:
+        if (figures := result["parts"].get(part)) is None:
             yield [*start, title, *[_NOT_RUN] * 3]
             continue
-        cells = [_accuracy(found[split]) if split in found else "" for split in _SPLITS]
-        yield [*start, title, _fit(found), *cells]
+        cells = [_accuracy(figures[split]) if split in figures else "" for split in _SPLITS]
+        yield [*start, title, _fit(figures), *cells]
 
 
 def _replies(results: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -77,12 +77,12 @@ def _replies(results: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         [
             f"`{result['task']}`",
             result["level"],
-            f"`{one['answer']}`",
-            f"`{printable(one['reply'].strip())}`".replace("|", "\\|"),
-            one["unread"] or "",
+            f"`{reply['answer']}`",
+            f"`{printable(reply['reply'].strip())}`".replace("|", "\\|"),
+            reply["unread"] or "",
         ]
         for result in results
-        for one in result["parts"].get("zero-shot", {}).get("test", {}).get("replies", [])
+        for reply in result["parts"].get("zero-shot", {}).get("test", {}).get("replies", [])
     ]
     if lines:
         head = ["task", "level", "right answer", "reply", "why it was not read"]
@@ -99,24 +99,24 @@ def _shortcut(known: Mapping[str, Any]) -> str:
     return f"{known['mean']:.3f} ({interval}) of {known['rows']} rows, {known['best']}"
 
 
-def _accuracy(found: Mapping[str, Any]) -> str:
-    low, high = found["accuracy_interval"]
-    share = 100 * found["unparsed"] / found["rows"]
+def _accuracy(figures: Mapping[str, Any]) -> str:
+    low, high = figures["accuracy_interval"]
+    share = 100 * figures["unparsed"] / figures["rows"]
     unreadable = f", {share:.3g}% unreadable" if share else ""
-    return f"{found['accuracy']:.3f} ({low:.3f} to {high:.3f}){unreadable}"
+    return f"{figures['accuracy']:.3f} ({low:.3f} to {high:.3f}){unreadable}"
 
 
-def _fit(found: Mapping[str, Any]) -> str:
+def _fit(figures: Mapping[str, Any]) -> str:
     """How well a model has learned its training rows, marked if it is not fitted."""
-    if "fit" not in found:
+    if "fit" not in figures:
         return ""
-    mark = "" if _is_fitted(found) else f", {NOT_FITTED} in {found['steps']:,} steps"
-    return f"{found['fit']['chosen']:.3f} of {found['fit']['rows']:,} rows{mark}"
+    mark = "" if _is_fitted(figures) else f", {NOT_FITTED} in {figures['steps']:,} steps"
+    return f"{figures['fit']['chosen']:.3f} of {figures['fit']['rows']:,} rows{mark}"
 
 
-def _is_fitted(found: Mapping[str, Any]) -> bool:
+def _is_fitted(figures: Mapping[str, Any]) -> bool:
     """Whether a model needs no training, or has learned its training rows."""
-    return "fit" not in found or state_of([found]) != NOT_FITTED
+    return "fit" not in figures or state_of([figures]) != NOT_FITTED
 
 
 def _charts(result: Mapping[str, Any]) -> Iterator[str]:
@@ -126,8 +126,8 @@ def _charts(result: Mapping[str, Any]) -> Iterator[str]:
     """
     series: dict[str, list[Curve]] = {}
     for part, title in _MODELS.items():
-        found = result["parts"].get(part, {})
-        if _is_fitted(found) and (curve := _curve(result, found)):
+        figures = result["parts"].get(part, {})
+        if _is_fitted(figures) and (curve := _curve(result, figures)):
             series[title] = [curve]
     places = sorted({x for (curve,) in series.values() for x, _ in curve})
     if len(places) > 1:
@@ -136,12 +136,12 @@ def _charts(result: Mapping[str, Any]) -> Iterator[str]:
         yield line_chart(series, where, ticks=places, trained_to=max(result["trained_on"]))
 
 
-def _curve(result: Mapping[str, Any], found: Mapping[str, Any]) -> Curve:
+def _curve(result: Mapping[str, Any], figures: Mapping[str, Any]) -> Curve:
     """Accuracy by bucket: of the rows of iid, and beyond what was trained on of those of test."""
     points: dict[float, float] = {}
     for split in _SPLITS:
-        groups = found.get(split, {}).get("by", {}).get(result["bucket"], {})
-        points |= {float(bucket): one["accuracy"] for bucket, one in groups.items()}
+        groups = figures.get(split, {}).get("by", {}).get(result["bucket"], {})
+        points |= {float(bucket): group["accuracy"] for bucket, group in groups.items()}
     return sorted(points.items())
 
 

@@ -47,6 +47,6 @@ def changed_models(comparison: Mapping[str, Any]) -> list[str]:
 
 def _close(some: Sequence[float], others: Sequence[float]) -> bool:
     return len(some) == len(others) and all(
-        math.isclose(one, other, rel_tol=_TOLERANCE)
-        for one, other in zip(some, others, strict=True)
+        math.isclose(figure, other, rel_tol=_TOLERANCE)
+        for figure, other in zip(some, others, strict=True)
     )

@@ -29,7 +29,7 @@ _COLUMNS = 15
 def matrices(comparisons: Sequence[Comparison]) -> str:
     """All tasks in as many matrices as are needed for none to be wider than its page."""
     parts: list[list[Comparison]] = [[]]
-    for _, group in itertools.groupby(comparisons, lambda one: one["task"]):
+    for _, group in itertools.groupby(comparisons, lambda comparison: comparison["task"]):
         of_task = list(group)
         if parts[-1] and len(_columns([*parts[-1], *of_task])) > _COLUMNS:
             parts.append([])
@@ -47,13 +47,13 @@ def matrix(comparisons: Sequence[Comparison], curves: str = "tasks/{task}.html")
         curves: the page that has the curves of a task; empty: the same page.
     """
     columns = _columns(comparisons)
-    found: dict[tuple[str, tuple[str, ...]], tuple[Comparison, Line]] = {}
+    entries: dict[tuple[str, tuple[str, ...]], tuple[Comparison, Line]] = {}
     for key, lines in columns.items():
         for comparison, entry in lines:  # the main study comes first
-            found.setdefault((entry["model"], key), (comparison, entry))
+            entries.setdefault((entry["model"], key), (comparison, entry))
     models = sorted(
-        dict.fromkeys(model for model, _ in found),
-        key=lambda model: -sum(model == other for other, _ in found),
+        dict.fromkeys(model for model, _ in entries),
+        key=lambda model: -sum(model == other for other, _ in entries),
     )
     tasks = [(task, len(list(group))) for task, group in itertools.groupby(columns, _task_of)]
     head = "".join(f'<th colspan="{width}"><b>{escape(task)}</b></th>' for task, width in tasks)
@@ -61,7 +61,7 @@ def matrix(comparisons: Sequence[Comparison], curves: str = "tasks/{task}.html")
     rows = [_guesses(columns)]
     for model in models:
         cells = (
-            _cell(*found[model, key], curves) if (model, key) in found else "<td></td>"
+            _cell(*entries[model, key], curves) if (model, key) in entries else "<td></td>"
             for key in columns
         )
         rows.append(f"<tr><th><code>{escape(model)}</code></th>{''.join(cells)}</tr>")
@@ -82,16 +82,16 @@ def _columns(comparisons: Sequence[Comparison]) -> dict[tuple[str, ...], list[An
     out.
     """
     columns: dict[tuple[str, ...], list[Any]] = {}
-    for one in comparisons:
-        measure = _beyond(one)
-        for entry in one["models"]:
+    for comparison in comparisons:
+        measure = _beyond(comparison)
+        for entry in comparison["models"]:
             known = measure and entry["measures"][measure]["mean"] is not None
             trial = re.search(r"-0\.\d+$", entry["model"])
             trial = trial or any(run["searched"] for run in entry["runs"])
             if known and not trial and all(run.get("fit") for run in entry["runs"]):
-                data = json.dumps(one["data"]["parameters"], sort_keys=True)
-                key = (one["task"], entry["variant"], one["profile"], data)
-                columns.setdefault(key, []).append((one, entry))
+                data = json.dumps(comparison["data"]["parameters"], sort_keys=True)
+                key = (comparison["task"], entry["variant"], comparison["profile"], data)
+                columns.setdefault(key, []).append((comparison, entry))
     return columns
 
 
@@ -136,8 +136,8 @@ def learned_figures(comparisons: Sequence[Comparison]) -> list[float]:
 def _drawn(comparison: Comparison, entry: Line) -> Line | None:
     """The runs of a model that count, None if it has not learned its training rows."""
     place = entry["model"], entry["variant"]
-    found = (one for one in drawn_models(comparison) if (one["model"], one["variant"]) == place)
-    return next(found, None)
+    lines = (line for line in drawn_models(comparison) if (line["model"], line["variant"]) == place)
+    return next(lines, None)
 
 
 def _cell(comparison: Comparison, entry: Line, curves: str) -> str:

@@ -76,15 +76,15 @@ def _steps(steps: Sequence[str], names: Sequence[str], title: str) -> str:
 
 def parity(task: Task, row: Mapping[str, Any]) -> str:
     """The four numbers: which of a and b are odd, and which of c and d is the answer."""
-    chosen = 2 if asks_for_c(row["a"], row["b"]) else 3
+    answer = 2 if asks_for_c(row["a"], row["b"]) else 3
     parts = []
     for number, name in enumerate("abcd"):
         x, value = 40 + 76 * number, row[name]
-        kind = "answer" if number == chosen else "box" if number < 2 else "box faint"
+        kind = "answer" if number == answer else "box" if number < 2 else "box faint"
         below = ("odd" if value % 2 else "even") if number < 2 else ""
         parts += [box(x, 48, 48, 36, kind), text(x, 48, value, "strong"), text(x, 16, name)]
-        parts += [text(x, 82, below or ("answer" if number == chosen else ""))]
-    return svg(308, 96, parts, f"{row['text']} {row['abcd'[chosen]]}")
+        parts += [text(x, 82, below or ("answer" if number == answer else ""))]
+    return svg(308, 96, parts, f"{row['text']} {row['abcd'[answer]]}")
 
 
 def clock(task: Any, row: Mapping[str, Any]) -> str:
@@ -119,10 +119,10 @@ def _apart(turns: Sequence[float], least: float) -> list[float]:
     order = sorted(range(len(turns)), key=turns.__getitem__)
     moved = list(turns)
     for _ in range(100):
-        for one, other in zip(order, [*order[1:], order[0]], strict=True):
-            gap = (moved[other] - moved[one]) % 1
-            if other != one and gap < least:
-                moved[one] -= (least - gap) / 2
+        for here, other in zip(order, [*order[1:], order[0]], strict=True):
+            gap = (moved[other] - moved[here]) % 1
+            if other != here and gap < least:
+                moved[here] -= (least - gap) / 2
                 moved[other] += (least - gap) / 2
     return moved
 
@@ -130,7 +130,7 @@ def _apart(turns: Sequence[float], least: float) -> list[float]:
 def recall(task: Any, row: Mapping[str, Any]) -> str:
     """The pairs, and below them the slots behind them; each key leads to where it is asked."""
     pairs, rest = task.read(row["text"])
-    asked = {word: place // 2 for place, word in enumerate(rest) if word in pairs}
+    slot_of = {word: place // 2 for place, word in enumerate(rest) if word in pairs}
     slots = len(rest) // 2
     cell = max(12, 122 * min(len(pairs), _PAIRS) // slots)
     columns = min(len(pairs), _PAIRS)
@@ -139,12 +139,12 @@ def recall(task: Any, row: Mapping[str, Any]) -> str:
     lines, parts = [], []
     for number, (key, value) in enumerate(pairs.items()):
         x, y = (number % _PAIRS + 0.5) * width / columns, 24 + 44 * (number // _PAIRS)
-        below = 4 + (asked[key] + 0.5) * cell
+        below = 4 + (slot_of[key] + 0.5) * cell
         lines.append(line(x - 28, y + 16, below, bottom - 8))
         parts += [box(x - 28, y, 54, 32), box(x + 28, y, 54, 32)]
         parts += [text(x - 28, y, key), text(x + 28, y, value, "strong")]
     for slot in range(slots):
-        kind = "answer" if slot in asked.values() else "box faint"
+        kind = "answer" if slot in slot_of.values() else "box faint"
         parts.append(box(4 + (slot + 0.5) * cell, bottom, cell - 3, 16, kind))
     title = f"{len(pairs)} pairs, and where their keys are asked"
     return svg(width, bottom + 14, lines + parts, title)
@@ -220,13 +220,13 @@ def _attended(points: NDArray[np.float64], over_queries: bool) -> NDArray[np.flo
 def calculation(task: Any, row: Mapping[str, Any]) -> str:
     """The numbers below each other as at school, with carries above and the result below."""
     lines = str(draw_row(task, row)).splitlines()
-    rule = next(number for number, one in enumerate(lines) if set(one) == {"-"})
+    rule = next(number for number, signs in enumerate(lines) if set(signs) == {"-"})
     width, parts = len(lines[rule]), []
-    for number, one in enumerate(lines[: rule + 2]):
+    for number, signs in enumerate(lines[: rule + 2]):
         y, carried = 20 + 34 * number, rule == 3 and number == 0
         if number == rule:
             parts.append(line(8, y, 30 * width - 2, y, "line"))
-        for place, sign in enumerate(one.ljust(width)):
+        for place, sign in enumerate(signs.ljust(width)):
             x = 18 + 30 * place
             if sign.isdigit() and not carried:
                 parts.append(box(x, y, 26, 28, "answer" if number > rule else "box"))

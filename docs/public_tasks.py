@@ -37,8 +37,11 @@ MARKS = {WRONG: "**no**", FOUND: "look", STATED: "=", HOLDS: "+", NOT_ASKED: "\u
 def result_of(line: Mapping[str, Any], questions: tuple[str, ...]) -> str:
     """The most serious result of some questions of a task."""
     for result in MARKS:
-        for asked in line[result]:
-            if any(asked == one or (one[-1] == ":" and asked.startswith(one)) for one in questions):
+        for question in line[result]:
+            if any(
+                question == pattern or (pattern[-1] == ":" and question.startswith(pattern))
+                for pattern in questions
+            ):
                 return result
     return NOT_ASKED
 

@@ -67,13 +67,13 @@ def up(accuracy: float) -> float:
 
 def layers() -> dict[str, Mapping[str, Any]]:
     """The lines that are drawn, by model: those of which each seed has learned its rows."""
-    (setting,) = (one for one in baselines()["settings"] if one["name"] == _SETTING)
-    found = {
-        one["model"]: one
-        for one in setting["models"]
-        if one["state"] == LEARNED and one["seeds"] == SEEDS
+    (setting,) = (setting for setting in baselines()["settings"] if setting["name"] == _SETTING)
+    entries = {
+        entry["model"]: entry
+        for entry in setting["models"]
+        if entry["state"] == LEARNED and entry["seeds"] == SEEDS
     }
-    return {model: found[model] for model in _LAYERS if model in found}
+    return {model: entries[model] for model in _LAYERS if model in entries}
 
 
 def curve(model: str, entry: Mapping[str, Any], scheme: Scheme) -> list[str]:
@@ -101,7 +101,7 @@ def names(entries: Mapping[str, Mapping[str, Any]], scheme: Scheme) -> list[str]
     ends = {model: up(entry["by_size"][str(_LAST)]) for model, entry in entries.items()}
     parts = []
     for (model, end), y in zip(
-        sorted(ends.items(), key=lambda one: one[1]), spread(sorted(ends.values())), strict=True
+        sorted(ends.items(), key=lambda pair: pair[1]), spread(sorted(ends.values())), strict=True
     ):
         words, number, dashes = _LAYERS[model]
         color = scheme.curves[number]

@@ -48,7 +48,7 @@ def recipe_differences(comparison: Mapping[str, Any]) -> list[Difference]:
 
     Lines without a counterpart in the profile `paper` are left out.
     """
-    found: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
+    lines_of: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
     for line in comparison["models"]:
         if (paper := counterpart(comparison, line)) is None:
             continue
@@ -56,11 +56,11 @@ def recipe_differences(comparison: Mapping[str, Any]) -> list[Difference]:
         for setting in {**theirs, **ours}:
             pair = _plain(theirs.get(setting)), _plain(ours.get(setting))
             if pair[0] != pair[1]:
-                found.setdefault((setting, *pair), []).append((line["model"], line["variant"]))
-    order = [*_FIELDS, *dict.fromkeys(setting for setting, *_ in found)]
+                lines_of.setdefault((setting, *pair), []).append((line["model"], line["variant"]))
+    order = [*_FIELDS, *dict.fromkeys(setting for setting, *_ in lines_of)]
     return [
         Difference(*key, tuple(lines))
-        for key, lines in sorted(found.items(), key=lambda item: order.index(item[0][0]))
+        for key, lines in sorted(lines_of.items(), key=lambda item: order.index(item[0][0]))
     ]
 
 
@@ -71,28 +71,41 @@ def counterpart(comparison: Mapping[str, Any], line: Mapping[str, Any]) -> Recip
     """
     if (study := published_study(comparison)) is None:
         return None
-    papers = {one.title: one for one in study.recipes}
+    papers = {recipe.title: recipe for recipe in study.recipes}
     name, width = line["model"], line["recipes"][0]["options"].get("d_model")
-    found = papers.get(name) or papers.get(f"{name}-{width}")
-    return found and found.for_variant(line["variant"])
+    recipe = papers.get(name) or papers.get(f"{name}-{width}")
+    return recipe and recipe.for_variant(line["variant"])
 
 
 def without_counterpart(comparison: Mapping[str, Any]) -> list[str]:
     """The models that have no recipe in the profile `paper`, if others have."""
-    found = {line["model"]: counterpart(comparison, line) for line in comparison["models"]}
-    return [f"`{model}`" for model, paper in found.items() if paper is None and any(found.values())]
+    counterparts = {line["model"]: counterpart(comparison, line) for line in comparison["models"]}
+    return [
+        f"`{model}`"
+        for model, paper in counterparts.items()
+        if paper is None and any(counterparts.values())
+    ]
 
 
 def differences_table(comparison: Mapping[str, Any]) -> str:
     """The differences as a table that opens with a click; empty if there is none."""
-    if not (found := recipe_differences(comparison)):
+    if not (differences := recipe_differences(comparison)):
         return ""
     lines = [(line["model"], line["variant"]) for line in comparison["models"]]
     table = Table(
         ["setting", "profile `paper`", "here", "models"],
-        [[f"`{one.setting}`", one.paper, one.ours, _models(one.lines, lines)] for one in found],
+        [
+            [
+                f"`{difference.setting}`",
+                difference.paper,
+                difference.ours,
+                _models(difference.lines, lines),
+            ]
+            for difference in differences
+        ],
     )
-    title = f"Settings that differ from the profile `paper`: {len({one.setting for one in found})}"
+    count = len({difference.setting for difference in differences})
+    title = f"Settings that differ from the profile `paper`: {count}"
     return f'??? note "{title}"\n\n    ' + table.markdown().replace("\n", "\n    ")
 
 
@@ -112,8 +125,8 @@ def _whole(
 ) -> str | None:
     """The first of each pair if all lines with it are among `some`, else None."""
     counts = Counter(line[place] for line in every)
-    found = Counter(one for one, _ in some)
-    return ", ".join(f"`{one}`" for one in found) if found.items() <= counts.items() else None
+    firsts = Counter(first for first, _ in some)
+    return ", ".join(f"`{first}`" for first in firsts) if firsts.items() <= counts.items() else None
 
 
 def _settings(recipe: Mapping[str, Any]) -> dict[str, Any]:
@@ -137,10 +150,10 @@ def _defaults(reference: str) -> dict[str, Any]:
     module, _, name = reference.partition(":")
     file = ROOT.joinpath(*module.split(".")).with_suffix(".py")
     tree = ast.parse(file.read_text(encoding="utf-8"))
-    (made,) = (one for one in tree.body if isinstance(one, ast.ClassDef) and one.name == name)
-    (init,) = (one for one in made.body if getattr(one, "name", "") == "__init__")
+    (cls,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
+    (init,) = (node for node in cls.body if getattr(node, "name", "") == "__init__")
     pairs = zip(init.args.kwonlyargs, init.args.kw_defaults, strict=True)
-    return {one.arg: _read(value) for one, value in pairs if value is not None}
+    return {argument.arg: _read(value) for argument, value in pairs if value is not None}
 
 
 def _read(value: ast.expr) -> Any:

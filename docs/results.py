@@ -47,11 +47,11 @@ def read_comparisons(file: Path | None = None) -> list[dict[str, Any]]:
     order = list_tasks()
     return sorted(
         comparisons(read_runs(file or stored())),
-        key=lambda one: (
-            order.index(one["task"]),
-            one["study"] != "main",
-            one["study"],
-            one["profile"],
+        key=lambda comparison: (
+            order.index(comparison["task"]),
+            comparison["study"] != "main",
+            comparison["study"],
+            comparison["profile"],
         ),
     )
 
@@ -62,9 +62,9 @@ def read_comparisons(file: Path | None = None) -> list[dict[str, Any]]:
 def section(comparison: Mapping[str, Any]) -> list[str]:
     """A comparison in Markdown: title, table, and a fold with differences and origin."""
     several = len({line["variant"] for line in comparison["models"]}) > 1
-    measures = [one for one in comparison["measures"] if one["headline"]]
+    measures = [measure for measure in comparison["measures"] if measure["headline"]]
     head = ["model", *["variant"] * several, "parameters", "seeds", "steps", "training rows"]
-    columns = [headings(one, comparison) for one in measures]
+    columns = [headings(measure, comparison) for measure in measures]
     head += [word for heads in columns for word in heads]
     lines = [
         [
@@ -76,8 +76,8 @@ def section(comparison: Mapping[str, Any]) -> list[str]:
             fit_cell(line),
             *(
                 figure
-                for one, heads in zip(measures, columns, strict=True)
-                for figure in ours_and_theirs(one, line)[: len(heads)]
+                for measure, heads in zip(measures, columns, strict=True)
+                for figure in ours_and_theirs(measure, line)[: len(heads)]
             ),
         ]
         for line in comparison["models"]
@@ -103,7 +103,9 @@ def sizes(comparison: Mapping[str, Any]) -> str:
         words += " This size was searched for, with the figures of the models in view."
     if rows:
         words += f" Other numbers of rows: {', '.join(rows)}."
-    if unlike := dict.fromkeys(f"`{one.setting}`" for one in recipe_differences(comparison)):
+    if unlike := dict.fromkeys(
+        f"`{difference.setting}`" for difference in recipe_differences(comparison)
+    ):
         words += f" Recipes differ from those of the profile `paper` in {', '.join(unlike)}."
     if others := without_counterpart(comparison):
         words += f" Not in the profile `paper`: {', '.join(others)}."
@@ -119,9 +121,9 @@ def contrasts_section(comparisons: Sequence[Mapping[str, Any]]) -> str:
     Empty if there are none.
     """
     lines = [
-        [f"`{one['task']}`", one["profile"], *contrast_cells(finding)]
-        for one in comparisons
-        for finding in judge(one)
+        [f"`{comparison['task']}`", comparison["profile"], *contrast_cells(finding)]
+        for comparison in comparisons
+        for finding in judge(comparison)
         if finding.p is not None
     ]
     return Table(["task", "profile", *HEAD], lines).markdown() if lines else ""
@@ -137,7 +139,7 @@ def drawn_models(comparison: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     alone that have learned theirs.
     """
     lines = comparison["models"]
-    if any(one["metric"] == "eureka_ratio" for one in comparison["measures"]):
+    if any(measure["metric"] == "eureka_ratio" for measure in comparison["measures"]):
         lines = [_learned_part(line) for line in lines]
     return [line for line in lines if line["runs"] and state_of(line["runs"]) != NOT_FITTED]
 
@@ -175,18 +177,18 @@ def figure(comparisons: Sequence[Mapping[str, Any]], name: str) -> str:
     """
     task, profile, variant, model, measure = name.split(maxsplit=4)
     profile, _, study = profile.partition("/")
-    for one in comparisons:
-        for line in one["models"]:
-            place = (one["task"], one["profile"], line["variant"], line["model"])
-            if place != (task, profile, variant, model) or one["study"] != (study or "main"):
+    for comparison in comparisons:
+        for line in comparison["models"]:
+            place = (comparison["task"], comparison["profile"], line["variant"], line["model"])
+            if place != (task, profile, variant, model) or comparison["study"] != (study or "main"):
                 continue
-            measures = {entry["name"]: entry for entry in one["measures"]}
+            measures = {entry["name"]: entry for entry in comparison["measures"]}
             if measure == "training":
                 return ", ".join(fit_words(line) + [ONE_RUN] * (len(line["runs"]) == 1))
             if measure in measures:
-                found = line["measures"][measure]
+                figures = line["measures"][measure]
                 _, *states = fit_words(line)
-                states += [ONE_RUN] * of_one_run(found)
+                states += [ONE_RUN] * of_one_run(figures)
                 mark = f" ({', '.join(states)})" if states else ""
-                return cell(measures[measure]["metric"], found, len(found["values"])) + mark
+                return cell(measures[measure]["metric"], figures, len(figures["values"])) + mark
     raise DatasetError(f"Figure {name!r}: no result has it.")

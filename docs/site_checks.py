@@ -92,13 +92,17 @@ def unanswered(index: Path) -> list[str]:
     faults = []
     for question, page in QUESTIONS.items():
         words = [re.compile(rf"\b{word}", re.IGNORECASE) for word in question.split()]
-        found = [
-            (sum(not word.search(one["title"]) for word in words), -one.get("boost", 1), one)
-            for one in sections
-            if all(word.search(f"{one['title']} {one['text']}") for word in words)
+        ranked = [
+            (
+                sum(not word.search(section["title"]) for word in words),
+                -section.get("boost", 1),
+                section,
+            )
+            for section in sections
+            if all(word.search(f"{section['title']} {section['text']}") for word in words)
         ]
-        found.sort(key=lambda one: one[:2])
-        first = [one["location"] for *_, one in found[:SEEN]]
+        ranked.sort(key=lambda entry: entry[:2])
+        first = [section["location"] for *_, section in ranked[:SEEN]]
         if not any(place.startswith(page) for place in first):
             faults.append(f"A search for {question!r} finds {first}, but not {page}")
     return faults

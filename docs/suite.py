@@ -34,7 +34,7 @@ def suite_section() -> str:
 def table(report: Mapping[str, Any]) -> str:
     """A row a setting, a column a baseline. Grey: the baseline has not learned its rows."""
     models = list(
-        dict.fromkeys(line["model"] for one in report["settings"] for line in one["models"])
+        dict.fromkeys(line["model"] for setting in report["settings"] for line in setting["models"])
     )
     names = ("setting", *models, "a pass means", "a fail means")
     head = "".join(f"<th>{escape(name)}</th>" for name in names)

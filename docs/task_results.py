@@ -24,12 +24,12 @@ _MEANING = re.compile(
 
 def meaning(task: str) -> tuple[str, str]:
     """The meaning of a pass and of a fail, from the task's card."""
-    found = _MEANING.search(prose(make_task(task)))
-    if found is None:
+    match = _MEANING.search(prose(make_task(task)))
+    if match is None:
         raise ValueError(
             f"cards/{task}.md lacks a line '**A pass means:** ... **A fail means:** ...'"
         )
-    return found[1], found[2]
+    return match[1], match[2]
 
 
 def meanings(comparisons: Sequence[Comparison]) -> str:
@@ -39,7 +39,7 @@ def meanings(comparisons: Sequence[Comparison]) -> str:
     for task in list_tasks():
         page = f"tasks/{task}.html" if task in of_task else f"../gallery/{task}.html"
         figures = sorted(set(learned_figures(of_task.get(task, ()))))
-        span = " to ".join(dict.fromkeys(f"{one:.2f}" for one in figures[:1] + figures[-1:]))
+        span = " to ".join(dict.fromkeys(f"{figure:.2f}" for figure in figures[:1] + figures[-1:]))
         cells = [f'<a href="{page}"><code>{task}</code></a>', *map(code, meaning(task)), span]
         rows.append("".join(f"<td>{cell}</td>" for cell in cells))
     names = "task", "a pass means", "a fail means", "learned models"

@@ -14,7 +14,9 @@ from synthbench.training.paper_size import as_typed
 from synthbench.training.recipes import STUDIES
 from synthbench.training.runs import Run, setting_of
 
-_METRICS = {(study.task, one.name): one.metric for study in STUDIES for one in study.measures}
+_METRICS = {
+    (study.task, measure.name): measure.metric for study in STUDIES for measure in study.measures
+}
 
 
 def tried_section(runs: Iterable[Run]) -> str:
@@ -48,16 +50,16 @@ def trained(runs: Iterable[Run]) -> list[dict[str, Any]]:
 
     A run may belong to two studies, one of them a study of learning rates.
     """
-    found: dict[str, dict[str, Any]] = {}
+    distinct: dict[str, dict[str, Any]] = {}
     for run in runs:
         rate = run["recipe"].get("learning_rate", 1e-3)
         recipe = {name: value for name, value in run["recipe"].items() if name != "name"}
         plain = {**run, "model": run["model"].removesuffix(f"-{rate:g}"), "recipe": recipe}
-        figures = [[one["measure"], one["value"]] for one in run["figures"]]
+        figures = [[figure["measure"], figure["value"]] for figure in run["figures"]]
         known = json.dumps([setting_of(plain), run["seed"], run["learned"], figures])
         if run["steps"] != 0:
-            found.setdefault(known if run["study"] else f"{known} {len(found)}", plain)
-    return list(found.values())
+            distinct.setdefault(known if run["study"] else f"{known} {len(distinct)}", plain)
+    return list(distinct.values())
 
 
 def _table(lines: Sequence[Sequence[Run]]) -> str:
@@ -105,8 +107,8 @@ def _fit(runs: Sequence[Run]) -> str:
 
 
 def _figure(runs: Sequence[Run], measure: str) -> str:
-    figures = [one for run in runs for one in run["figures"] if one["measure"] == measure]
-    values = [one["value"] for one in figures if one["value"] is not None]
+    figures = [figure for run in runs for figure in run["figures"] if figure["measure"] == measure]
+    values = [figure["value"] for figure in figures if figure["value"] is not None]
     if not values:
         return ""
     metric = _METRICS.get((runs[0]["task"], measure), "accuracy")
@@ -124,5 +126,5 @@ def _recipe(run: Run) -> str:
 
 def _plain(value: Any) -> str:
     if isinstance(value, list):
-        return as_typed([_plain(one) if isinstance(one, float) else one for one in value])
+        return as_typed([_plain(entry) if isinstance(entry, float) else entry for entry in value])
     return f"{value:.4g}" if isinstance(value, float) else str(value).replace("True", "true")
