@@ -27,8 +27,8 @@ from synthbench.training.forms.rows import Batch, Rows, concatenate
 
 def take(rows: Rows, indices: NDArray[np.int64], width: int | None = None) -> Batch:
     """The rows at `indices`, int64 `(rows,)`, padded to `width`, by default to the longest row."""
-    chosen = rows.select(torch.from_numpy(indices).to(rows.inputs.device))
-    lengths = chosen.lengths
+    picks = rows.select(torch.from_numpy(indices).to(rows.inputs.device))
+    lengths = picks.lengths
     if lengths is not None and width is None:
         width = int(lengths.max())
 
@@ -36,7 +36,7 @@ def take(rows: Rows, indices: NDArray[np.int64], width: int | None = None) -> Ba
         is_padded = lengths is not None and values.ndim == 2
         return _wide(values[:, :width] if is_padded else values)
 
-    inputs, targets, positions = cut(chosen.inputs), chosen.targets, chosen.positions
+    inputs, targets, positions = cut(picks.inputs), picks.targets, picks.positions
     return Batch(
         inputs.float() / 255 if inputs.ndim == 4 else inputs,
         lengths,
@@ -221,8 +221,8 @@ def check_lengths(rows: Rows, one_length: bool, balanced: bool) -> None:
         ParameterError: they lack lengths.
     """
     if rows.lengths is None and (one_length or balanced):
-        asked = "one_length" if one_length else "balanced"
-        raise ParameterError(f"Recipe {asked}=true: these rows have no length. Allowed is false.")
+        field = "one_length" if one_length else "balanced"
+        raise ParameterError(f"Recipe {field}=true: these rows have no length. Allowed is false.")
 
 
 def _entries(rows: int, lengths: NDArray[np.int64] | None, balanced: bool) -> NDArray[np.int64]:
@@ -277,9 +277,9 @@ class StreamBatches:
     def batch(self, step: int) -> Batch:
         """The batch of a step, counted from 0. On the device."""
         slices = list(self._source.slices(step * self._batch_size, self._batch_size))
-        rows, lengths, chosen = self._round(slices[0][0])
-        if chosen is not None:
-            indices = chosen.indices(step)
+        rows, lengths, by_length = self._round(slices[0][0])
+        if by_length is not None:
+            indices = by_length.indices(step)
         elif len(slices) == 1:
             ((_, part),) = slices
             indices = np.arange(part.start, part.stop)
@@ -291,8 +291,8 @@ class StreamBatches:
 
     def sample(self, count: int) -> Rows:
         """Rows of the beginning of the stream, at most `count`, as often as they are trained on."""
-        rows, lengths, chosen = self._encoded_round(0)
-        if chosen is None or not self._drawn["balanced"]:
+        rows, lengths, by_length = self._encoded_round(0)
+        if by_length is None or not self._drawn["balanced"]:
             return rows.select(slice(count))
         return rows.select(_spaced(_entries(len(rows), lengths, balanced=True), count))
 
@@ -300,7 +300,7 @@ class StreamBatches:
         rows = self._form.encode_table(self._table(number))
         lengths = None if rows.lengths is None else rows.lengths.numpy()
         check_lengths(rows, **self._drawn)
-        chosen = None
+        by_length = None
         if lengths is not None and any(self._drawn.values()):
-            chosen = ByLength(lengths, self._batch_size, self._seed, **self._drawn)
-        return rows.to(self._device), lengths, chosen
+            by_length = ByLength(lengths, self._batch_size, self._seed, **self._drawn)
+        return rows.to(self._device), lengths, by_length

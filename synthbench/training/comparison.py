@@ -115,10 +115,10 @@ def _line(study: Study, variant: str, title: str, runs: Sequence[Run]) -> dict[s
     figures, measures = [_figures(run) for run in runs], {}
     for measure in study.measures:
         published = recipes[0].published.get((variant, measure.name))
-        made = figures if not measure.percent_of else []
+        measured = figures if not measure.percent_of else []
         measures[measure.name] = {
-            **_mean([figure[measure.name]["value"] for figure in made]),
-            "rows": made[0][measure.name]["rows"] if made else None,
+            **_mean([figure[measure.name]["value"] for figure in measured]),
+            "rows": measured[0][measure.name]["rows"] if measured else None,
             "published": published and published.to_dict(),
         }
     return {
@@ -150,13 +150,15 @@ def _add_percentages(study: Study, models: Sequence[dict[str, Any]]) -> None:
 
     They stay empty if that line was not run, or had no moment.
     """
-    epoch = next((one.name for one in study.measures if one.metric == "eureka_epoch"), "")
-    whole = {(one["model"], one["variant"]): one["measures"].get(epoch) for one in models}
+    epoch = next(
+        (measure.name for measure in study.measures if measure.metric == "eureka_epoch"), ""
+    )
+    whole = {(line["model"], line["variant"]): line["measures"].get(epoch) for line in models}
     for measure, model in itertools.product(study.measures, models):
         if measure.percent_of:
             line = whole.get((measure.percent_of, model["variant"]))
             values = model["measures"][epoch]["values"]
-            shares = [100 * one / line["mean"] if one and line else None for one in values]
+            shares = [100 * value / line["mean"] if value and line else None for value in values]
             model["measures"][measure.name] |= _mean(shares)
 
 
@@ -173,11 +175,11 @@ def _run(run: Run) -> dict[str, Any]:
 
 def _by_bucket(runs: Sequence[Run]) -> dict[str, float]:
     """The mean of the metric that was trained for, by depth, length or size."""
-    found: dict[str, list[float]] = {}
+    by_bucket: dict[str, list[float]] = {}
     for run in runs:
         for bucket, value in (run["buckets"] or {}).items():
-            found.setdefault(bucket, []).append(value)
-    return {bucket: statistics.fmean(values) for bucket, values in found.items()}
+            by_bucket.setdefault(bucket, []).append(value)
+    return {bucket: statistics.fmean(values) for bucket, values in by_bucket.items()}
 
 
 # Tables.
@@ -205,8 +207,8 @@ def markdown(comparison: Json) -> str:
     parts = [f"# {comparison['task']}: {comparison['title']}", "", table, "", *notes, ""]
     if (layers := least_layers(comparison)) is not None:
         parts += [f"{caption(comparison)}:", "", layers.markdown(), ""]
-    if found := contrasts_markdown(judge(comparison)):
-        parts += [found, ""]
+    if section := contrasts_markdown(judge(comparison)):
+        parts += [section, ""]
     return "\n".join(parts)
 
 
@@ -270,10 +272,10 @@ def _notes(comparison: Json) -> list[str]:
 
 def made_with(comparison: Json) -> str:
     """The machines and the code of all runs."""
-    found: dict[str, None] = {}
+    machines: dict[str, None] = {}
     for run in (run for model in comparison["models"] for run in model["runs"]):
         code, _, dirty = (run["commit"] or "").partition("-")
         words = f"{run['machine']}, PyTorch {run['torch']}, synthbench {run['version']}"
         words += f" at commit {code[:7]}" if code else ""
-        found[words + (" with changes" if dirty else "")] = None
-    return "; ".join(found)
+        machines[words + (" with changes" if dirty else "")] = None
+    return "; ".join(machines)

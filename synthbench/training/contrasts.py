@@ -86,9 +86,10 @@ class Finding:
 
 def derive(studies: Iterable[Study]) -> tuple[Contrast, ...]:
     """The contrasts of the tables that the studies at the papers' sizes have the figures of."""
-    found = []
+    contrasts = []
     for study in studies:
-        measures = [one for one in study.measures if not one.percent_of]  # epochs once more
+        # Those with `percent_of` are epochs once more.
+        measures = [measure for measure in study.measures if not measure.percent_of]
         for variant, measure in itertools.product(study.variants, measures):
             figures = {
                 recipe.title: figure
@@ -96,16 +97,16 @@ def derive(studies: Iterable[Study]) -> tuple[Contrast, ...]:
                 if (figure := recipe.published.get((variant, measure.name))) and figure.runs != 1
             }
             for pair in itertools.combinations(figures, 2):
-                higher, lower = sorted(pair, key=lambda one: -figures[one].value)
+                higher, lower = sorted(pair, key=lambda title: -figures[title].value)
                 both = figures[higher], figures[lower]
                 if both[0].source == both[1].source and _differ(*both):
                     place = (study.task, study.name, variant, measure.name, measure.metric)
-                    found.append(Contrast(*place, (higher, lower), both, both[0].source))
-    return tuple(found)
+                    contrasts.append(Contrast(*place, (higher, lower), both, both[0].source))
+    return tuple(contrasts)
 
 
 def _differ(higher: Published, lower: Published) -> bool:
-    known = [one.deviation for one in (higher, lower) if one.deviation is not None]
+    known = [figure.deviation for figure in (higher, lower) if figure.deviation is not None]
     difference = round(higher.value - lower.value, 12)  # of rounded figures, so free of dust
     return difference >= max(known) and difference > 0 if known else difference > LEAST
 
@@ -124,13 +125,15 @@ def judge(comparison: Mapping[str, Any]) -> list[Finding]:
     that fewer fitted runs do not make the others more significant. A Eureka-moment counts whether a
     run is fitted or not.
     """
-    of_task = [one for one in CONTRASTS if one.task == comparison["task"]]
-    of_paper = comparison["study"] in {one.study for one in of_task}
+    of_task = [contrast for contrast in CONTRASTS if contrast.task == comparison["task"]]
+    of_paper = comparison["study"] in {contrast.study for contrast in of_task}
     study = comparison["study"] if of_paper else "main"
-    every = (_compare(one, comparison) for one in of_task if one.study == study)
-    findings = [one for one in every if one is not None]
-    for table in dict.fromkeys(one.contrast.table for one in findings):
-        places = [place for place, one in enumerate(findings) if one.contrast.table == table]
+    every = (_compare(contrast, comparison) for contrast in of_task if contrast.study == study)
+    findings = [finding for finding in every if finding is not None]
+    for table in dict.fromkeys(finding.contrast.table for finding in findings):
+        places = [
+            place for place, finding in enumerate(findings) if finding.contrast.table == table
+        ]
         tested = [place for place in places if findings[place].p is not None]
         chances = [p for place in tested if (p := findings[place].p) is not None]
         corrected = holm(chances, len(places) - len(chances))
@@ -152,16 +155,16 @@ def _compare(contrast: Contrast, comparison: Mapping[str, Any]) -> Finding | Non
     metric = contrast.metric
     first, second = (_mean_of_runs(figure, measure) for figure in figures)
     shown = [cell(metric, figure, len(figure["values"])) for figure in figures]
-    found = Finding(contrast, UNFITTED, (shown[0], shown[1]), (first, second))
+    finding = Finding(contrast, UNFITTED, (shown[0], shown[1]), (first, second))
     fewest = min(len(first.values), len(second.values))
     unfitted = NOT_FITTED in (state_of(line["runs"]) for line in lines if line)
     if not fewest or (unfitted and metric not in _MOMENTS):  # or no run had a moment
-        return found
+        return finding
     if fewest == 1:
-        return dataclasses.replace(found, state=ONE_RUN)
+        return dataclasses.replace(finding, state=ONE_RUN)
     if fewest < (_EXACT_RUNS if metric == "eureka_ratio" else _RUNS):
-        return dataclasses.replace(found, state=TOO_FEW)
-    return dataclasses.replace(found, p=_chance(metric, first, second))
+        return dataclasses.replace(finding, state=TOO_FEW)
+    return dataclasses.replace(finding, p=_chance(metric, first, second))
 
 
 def _mean_of_runs(figure: Mapping[str, Any], measure: Mapping[str, Any]) -> MeanOfRuns:
@@ -187,8 +190,8 @@ def _line(
         if (line["variant"], line["model"]) == (contrast.variant, model):
             beside = line["measures"].get(contrast.measure, {}).get("published")
             if beside is not None and beside["source"] == contrast.source:
-                found: Mapping[str, Any] = line
-                return found
+                ours: Mapping[str, Any] = line
+                return ours
     return None
 
 
@@ -212,9 +215,9 @@ def contrast_cells(finding: Finding) -> list[str]:
 def contrasts_notes(findings: Sequence[Finding]) -> list[str]:
     """The contrasts that a comparison reverses, for a terminal."""
     return [
-        f"Reversed: {_names(one.contrast)}, {_where(one.contrast)}: {_ours(one)}."
-        for one in findings
-        if one.state == REVERSED
+        f"Reversed: {_names(finding.contrast)}, {_where(finding.contrast)}: {_ours(finding)}."
+        for finding in findings
+        if finding.state == REVERSED
     ]
 
 

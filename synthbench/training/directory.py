@@ -174,8 +174,8 @@ class RunDirectory:
         """
         with self.output.reading(_METRICS):
             measured = [json.loads(line) for line in self._lines()]
-            for one in measured:
-                int(one["step"])
+            for measurement in measured:
+                int(measurement["step"])
         return measured
 
     def _lines(self) -> list[str]:
@@ -213,7 +213,7 @@ class RunDirectory:
             return
         measured = self.metrics()
         lines = zip(self._lines(), measured, strict=True)
-        kept = [f"{line}\n" for line, one in lines if one["step"] <= step]
+        kept = [f"{line}\n" for line, measurement in lines if measurement["step"] <= step]
         self.output.write_text(_METRICS, "".join(kept))
 
     def _json(self, name: str) -> dict[str, Any]:

@@ -87,12 +87,12 @@ class FreshModel:
     def _check_parts(self, model: nn.Module) -> None:
         """Refuses a model without the parts that the recipe names."""
         recipe, parts = self.recipe, {type(part) for part in model.modules()}
-        for asked, part, lacks in (
+        for needed, part, lacks in (
             (recipe.heat is not None, Attention, "heat: model {} has no temperature"),
             (recipe.balance_gradients, Attention, "balance_gradients: model {} has no attention"),
             (recipe.ponder > 0, Halting, "ponder: model {} does not halt"),
         ):
-            if asked and part not in parts:
+            if needed and part not in parts:
                 raise ParameterError(f"Recipe {lacks.format(repr(recipe.model))}.")
 
     def _try(self, model: nn.Module, rows: Rows) -> None:
@@ -146,8 +146,13 @@ _known: weakref.WeakSet[nn.Module] = weakref.WeakSet()
 
 def _check_fresh(model: nn.Module) -> None:
     """Refuse a part from elsewhere that another model has, and may have trained."""
-    wrappers = [one for one in model.modules() if isinstance(one, ForeignMixer | ForeignModel)]
-    parts = [one.layer if isinstance(one, ForeignMixer) else one.model for one in wrappers]
+    wrappers = [
+        module for module in model.modules() if isinstance(module, ForeignMixer | ForeignModel)
+    ]
+    parts = [
+        wrapper.layer if isinstance(wrapper, ForeignMixer) else wrapper.model
+        for wrapper in wrappers
+    ]
     for wrapper, part in zip(wrappers, parts, strict=True):
         if part in _known:
             raise SynthbenchError(

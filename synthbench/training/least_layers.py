@@ -26,7 +26,7 @@ def least_layers(comparison: Mapping[str, Any]) -> Table | None:
             depths.setdefault((name, line["variant"]), {})[int(layers)] = line
     names = [measure["name"] for measure in comparison["measures"]]
     lines = [
-        [f"`{name}`", variant, *(_least(by_depth, one, least) for one in names)]
+        [f"`{name}`", variant, *(_least(by_depth, measure, least) for measure in names)]
         for (name, variant), by_depth in depths.items()
     ]
     return Table(["model", "variant", *names], lines, range(2, 2 + len(names)))

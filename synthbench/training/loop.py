@@ -75,7 +75,7 @@ class Loop:
             lr=recipe.learning_rate,
             betas=(0.9, recipe.beta2),
             # PyTorch lacks a fused step for complex parameters.
-            fused=all(one.is_floating_point() for one in model.parameters()),
+            fused=all(parameter.is_floating_point() for parameter in model.parameters()),
         )
         self.best: Best | None = None
         self.step = 0

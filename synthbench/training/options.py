@@ -102,8 +102,8 @@ class Setting:
             name = "cuda" if there else "cpu"
         kind, _, number = name.partition(":")
         if kind == "cuda" and int(number or 0) >= there:
-            found = f"finds {there}" if there else "finds no GPU"
-            raise UsageError(f"Device {name!r}: PyTorch {found} here. Try --device cpu.")
+            words = f"finds {there}" if there else "finds no GPU"
+            raise UsageError(f"Device {name!r}: PyTorch {words} here. Try --device cpu.")
         return torch.device(name)
 
     def autocast(self, cache: bool = True) -> torch.autocast:

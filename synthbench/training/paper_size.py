@@ -28,14 +28,14 @@ def task_differences(comparison: Mapping[str, Any]) -> list[str]:
     if (study := published_study(comparison)) is None:
         return []
     data, paper = comparison["data"], task_from(study.task, None, study.parameters)
-    found = [
+    differences = [
         f"`{name}` {as_typed(ours)} ({_whose(study, name)}: {as_typed(theirs)})"
         for name, theirs in paper.parameters.to_dict().items()
         if as_typed(ours := data["parameters"].get(name, theirs)) != as_typed(theirs)
     ]
     if comparison["data"]["stream"] and not study.stream:
-        found.append("fresh rows in every step (paper: its train split)")
-    return found
+        differences.append("fresh rows in every step (paper: its train split)")
+    return differences
 
 
 def rows_differences(comparison: Mapping[str, Any]) -> list[str]:
@@ -54,11 +54,11 @@ def rows_differences(comparison: Mapping[str, Any]) -> list[str]:
         for split, count in ours.items():
             if count != papers.get(split, count) and split != unread:
                 unlike.setdefault(split, []).append((count, papers[split]))
-    found = []
+    differences = []
     for split, pairs in unlike.items():
         ours_words, papers_words = map(_span, zip(*pairs, strict=True))
-        found.append(f"{ours_words} rows of {split} ({_PROFILE}: {papers_words})")
-    return found
+        differences.append(f"{ours_words} rows of {split} ({_PROFILE}: {papers_words})")
+    return differences
 
 
 def other_departures(comparison: Mapping[str, Any]) -> tuple[str, ...]:
@@ -84,7 +84,9 @@ def published_study(comparison: Mapping[str, Any]) -> Study | None:
 
 def _study(comparison: Mapping[str, Any], profile: str) -> Study | None:
     key = (comparison["task"], comparison["study"], profile)
-    return next((one for one in STUDIES if (one.task, one.name, one.profile) == key), None)
+    return next(
+        (study for study in STUDIES if (study.task, study.name, study.profile) == key), None
+    )
 
 
 def _whose(study: Study, parameter: str) -> str:
@@ -101,7 +103,7 @@ def as_typed(value: Any) -> str:
     """A value of a parameter as on the command line."""
     if not isinstance(value, list | tuple):
         return str(value)
-    numbers = all(isinstance(one, int) for one in value)
+    numbers = all(isinstance(element, int) for element in value)
     if numbers and len(value) > 2 and list(value) == list(range(value[0], value[-1] + 1)):
         return f"{value[0]}..{value[-1]}"
     return ",".join(map(str, value))

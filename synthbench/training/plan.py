@@ -82,22 +82,22 @@ def plan_runs(
     alone = min(workers, len(data.tasks) * len(study.recipes) * len(seeds)) == 1
     name = setting.device_name if alone else "cpu"
     trial = Setting(name, setting.precision, threads=1)
-    chosen = []
-    for task, one in itertools.product(data.tasks, study.recipes):
-        recipe = _fitting(one.for_variant(task.variant), study, data.count(task, "train"))
+    planned = []
+    for task, study_recipe in itertools.product(data.tasks, study.recipes):
+        recipe = _fitting(study_recipe.for_variant(task.variant), study, data.count(task, "train"))
         form = form_of(task, recipe.form or None, recipe.start)
         for seed in seeds:
             directory = directory_of(task.variant, recipe, seed)
-            chosen.append((task, FreshModel(recipe, form, seed, trial), directory))
-    for task, model, directory in chosen:
+            planned.append((task, FreshModel(recipe, form, seed, trial), directory))
+    for task, model, directory in planned:
         directory.check(command_without_data(study, task, model, setting), overwrite)
-    for task, model, directory in chosen:
+    for task, model, directory in planned:
         if model.seed == seeds[0] and (overwrite or directory.result is None):
             _check(study, data, task, model, skip_checks)
     dataset = data.make(workers=workers, overwrite=overwrite, progress=progress)
     return [
         Run(study, dataset, task, model, setting, directory, overwrite, again, keep)
-        for task, model, directory in chosen
+        for task, model, directory in planned
     ]
 
 
@@ -178,7 +178,7 @@ def finish_runs(runs: Sequence[Run], workers: int, progress: bool) -> list[dict[
         for run in runs:
             run.model.forget()  # it is built in the process that trains it
     total, noted = sum(run.recipe.steps for run in runs), _steps_noted(runs)
-    asked: list[tuple[Run, Future[dict[str, Any]]]] = []
+    submitted: list[tuple[Run, Future[dict[str, Any]]]] = []
     with steps_bar(progress, "reproduce", total, noted) as bar:
         others = bar.done - noted  # steps of other runs
 
@@ -194,17 +194,17 @@ def finish_runs(runs: Sequence[Run], workers: int, progress: bool) -> list[dict[
                 for run in runs:
                     if here:
                         show([run])
-                        asked.append((run, engine.submit(run.finish, bar)))
+                        submitted.append((run, engine.submit(run.finish, bar)))
                     else:
-                        asked.append((run, engine.submit(_finish_or_save, run)))
-                for _, one in asked:
-                    while bar.is_shown and not one.done():
-                        show([run for run, other in asked if other.running()])
+                        submitted.append((run, engine.submit(_finish_or_save, run)))
+                for _, future in submitted:
+                    while bar.is_shown and not future.done():
+                        show([run for run, other in submitted if other.running()])
                         time.sleep(_LOOK)
                 show([])
-                return [one.result() for _, one in asked]
+                return [future.result() for _, future in submitted]
         except KeyboardInterrupt as interruption:
-            if saved := [text for run, _ in asked if (text := _saved(run))]:
+            if saved := [text for run, _ in submitted if (text := _saved(run))]:
                 interruption.add_note(f"Saved: {' and '.join(saved)}")
             raise
 

@@ -66,18 +66,18 @@ def metrics_by_rounds(
         Metrics by their name, of each split, under each number of rounds as text.
     """
     looped = next((part for part in model.modules() if isinstance(part, LoopedTransformer)), None)
-    found: dict[str, dict[str, dict[str, float]]] = {}
+    by_rounds: dict[str, dict[str, dict[str, float]]] = {}
     for count in () if looped is None else sorted(rounds):
         assert looped is not None
         usual, looped.test_rounds = looped.test_rounds, count
         title = f"evaluate {count} rounds"
         reports = report_splits(title, model, form, task, splits, setting)
         looped.test_rounds = usual
-        found[str(count)] = {
+        by_rounds[str(count)] = {
             name: {metric: report[metric] for metric in task.metrics}
             for name, report in reports.items()
         }
-    return found
+    return by_rounds
 
 
 @torch.no_grad()
@@ -175,14 +175,15 @@ def learn_longest(model: nn.Module, rows: Rows, form: Form) -> None:
         SynthbenchError: it cannot, none of its parameters gets a gradient, or one gets a sparse
             one.
     """
-    buffers = {name: one.clone() for name, one in model.named_buffers()}
+    buffers = {name: buffer.clone() for name, buffer in model.named_buffers()}
     batch = _longest(model, rows, copies=2)  # statistics over a batch need two
     loss = form.loss(apply(model.train(), batch).scores, batch)
     with naming_theirs(model):
         loss.backward()  # type: ignore[no-untyped-call]
     part = theirs(model)
-    learned = [] if part is None else [one for one in part.parameters() if one.requires_grad]
-    if learned and all(one.grad is None for one in learned):
+    parameters = () if part is None else part.parameters()
+    learned = [parameter for parameter in parameters if parameter.requires_grad]
+    if learned and all(parameter.grad is None for parameter in learned):
         raise SynthbenchError(
             f"{line_of_theirs(model)}no parameter of {type(part).__name__} gets a gradient, so it "
             "would learn nothing: look for detach(), no_grad() or item()."
@@ -195,14 +196,15 @@ def learn_longest(model: nn.Module, rows: Rows, form: Form) -> None:
             )
     model.zero_grad(set_to_none=True)
     with torch.no_grad():
-        for name, one in model.named_buffers():
-            if name in buffers and one.shape == buffers[name].shape:  # else a table that has grown
-                one.copy_(buffers[name])
+        for name, buffer in model.named_buffers():
+            # A table that has grown keeps its new values.
+            if name in buffers and buffer.shape == buffers[name].shape:
+                buffer.copy_(buffers[name])
 
 
 def _longest(model: nn.Module, rows: Rows, copies: int) -> Batch:
     """The longest of some rows, so often, where the model is."""
-    device = next((one.device for one in model.parameters()), torch.device("cpu"))
+    device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
     longest = 0 if rows.lengths is None else int(rows.lengths.argmax())
     return take(rows, np.array([longest] * copies)).to(device)
 
@@ -211,7 +213,7 @@ def halting_steps(
     model: nn.Module, splits: Mapping[str, Rows], setting: Setting
 ) -> dict[str, float]:
     """The mean number of steps before a column halts, for each split. Empty without halting."""
-    found = {}
+    means = {}
     for name, rows in splits.items():
         total, record = 0.0, Record()
         for _ in forward(model, rows, setting, record):
@@ -220,8 +222,8 @@ def halting_steps(
             steps = record["halting"][0].float()  # 0 for padding
             record.clear()  # the rest would fill the memory
             total += (steps.sum(dim=1) / (steps > 0).sum(dim=1)).sum().item()
-        found[name] = total / len(rows)
-    return found
+        means[name] = total / len(rows)
+    return means
 
 
 @torch.no_grad()

@@ -111,21 +111,21 @@ def reproduce(
     usual = PlannedDataset.choose_tasks(whole.usual, dataset)
     tasks = tuple(usual) if isinstance(task, str) else as_tasks(task)
     own = own_recipes(whole, models or (), layers or (), options or {})
-    chosen = _narrowed(whole, tasks, models, own, seeds, stream)
+    narrowed = _narrowed(whole, tasks, models, own, seeds, stream)
     path = Path(out or f"{name}-reproduced")
     place = Path(dataset or path / "data")
     output = OutputDirectory(path, _MARK, place)
     output.check()
-    data = PlannedDataset(place, tasks, chosen.rows_made, any_parameters=isinstance(task, str))
+    data = PlannedDataset(place, tasks, narrowed.rows_made, any_parameters=isinstance(task, str))
     with needs("'reproduce'", "PyTorch", "train"):  # slow, so after all names are checked
         from synthbench.training.plan import finish_runs, plan_runs
 
     if workers is None:
         workers = most if setting.device.type == "cpu" else 1
     runs = plan_runs(
-        chosen,
+        narrowed,
         data,
-        range(chosen.seeds),
+        range(narrowed.seeds),
         setting,
         lambda variant, recipe, seed: RunDirectory(path / variant / recipe.name / f"seed-{seed}"),
         workers=workers,
@@ -141,10 +141,10 @@ def reproduce(
     by_line: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for run, result in zip(runs, results, strict=True):
         line = by_line.setdefault((run.task.variant, run.recipe.title), [])
-        line.append(run_of(result, chosen))
+        line.append(run_of(result, narrowed))
     comparison = {
-        "command": _command(whole, chosen, setting, dataset),
-        **with_stored(compare(chosen, by_line), own),
+        "command": _command(whole, narrowed, setting, dataset),
+        **with_stored(compare(narrowed, by_line), own),
         "workers": workers,
         "seconds": None if continued else round(time.perf_counter() - started, 1),
     }
@@ -165,10 +165,13 @@ def _narrowed(
     """The part of a study that is asked for."""
     if seeds is not None:
         check_whole_number("Seeds", seeds, least=1)
-    wanted = [one for model in models or () for one in named(study, model)]
+    wanted = [recipe for model in models or () for recipe in named(study, model)]
     return dataclasses.replace(
         study if tuple(tasks) == study.tasks() else study.of(tasks),
-        recipes=(*(one for one in study.recipes if not (models or own) or one in wanted), *own),
+        recipes=(
+            *(recipe for recipe in study.recipes if not (models or own) or recipe in wanted),
+            *own,
+        ),
         seeds=seeds or study.seeds,
         stream=study.stream if stream is None else stream,
     )
@@ -182,19 +185,19 @@ def _command(
     if study.name != "main":
         words += ["--study", study.name]
     if study.recipes != whole.recipes:
-        for option, name in dict.fromkeys(_named(one, whole) for one in study.recipes):
+        for option, name in dict.fromkeys(_named(recipe, whole) for recipe in study.recipes):
             words += [option, name]
-        own = next((one for one in study.recipes if one not in whole.recipes), None)
-        given = {} if own is None else own.options
-        for name, value in given.items():
+        own = next((recipe for recipe in study.recipes if recipe not in whole.recipes), None)
+        options = {} if own is None else own.options
+        for name, value in options.items():
             words += ["--option", f"{name}={_text(value)}"]
     if study.variants != whole.variants:
         for variant in study.variants:
             words += ["--variant", variant]
-    chosen, usual = (one.tasks()[0].parameters.to_dict() for one in (study, whole))
-    for name, given in chosen.items():
-        if given != usual[name]:
-            words += ["--set", f"{name}={_text(given)}"]
+    parameters, usual = (side.tasks()[0].parameters.to_dict() for side in (study, whole))
+    for name, value in parameters.items():
+        if value != usual[name]:
+            words += ["--set", f"{name}={_text(value)}"]
     if study.seeds != whole.seeds:
         words += ["--seeds", str(study.seeds)]
     if study.stream != whole.stream:

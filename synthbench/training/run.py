@@ -138,7 +138,7 @@ class Run:
             "study": {"name": self.study.name, "profile": self.study.profile},
             "rows": {name: split.rows for name, split in written.items()},
             **taken,
-            "model_parameters": sum(one.numel() for one in model.parameters()),
+            "model_parameters": sum(parameter.numel() for parameter in model.parameters()),
             "metrics": list(task.metrics),
             "splits": report_splits(
                 f"evaluate {self.recipe.name}", model, self.form, task, splits, self.setting
@@ -167,12 +167,12 @@ class Run:
         with self._batches() as batches:
             watched = eval_splits, study.select
             loop = Loop(recipe, model, form, batches, *watched, directory, setting, self.keep)
-            chosen = loop.run(bar)
+            parameters = loop.run(bar)
             trained_on = batches.sample(FIT_ROWS)
         best_step = loop.best.step if loop.best else loop.step
         last = copy.deepcopy(dict(model.state_dict()))
         end = training_score(model, trained_on, form, setting)
-        model.load_state_dict(chosen)
+        model.load_state_dict(parameters)
         kept = training_score(model, trained_on, form, setting)
         if not learned(kept) and learned(end):
             # A model that does not generalise may be best on validation before it has learned.

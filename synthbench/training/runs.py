@@ -143,9 +143,9 @@ def run_of(result: Mapping[str, Any], study: Study) -> dict[str, Any]:
     """The row of a run of a study, from the result of `train`."""
     task = task_from(result["task"], result["variant"], result["data"]["parameters"])
     sizes, stream = PlannedDataset.sizes(task), result["stream"]
-    rows = result.get("rows") or {name: one["rows"] for name, one in result["splits"].items()}
+    rows = result.get("rows") or {name: report["rows"] for name, report in result["splits"].items()}
     recipe = result["recipe"]
-    titles = {one.name: one.title for one in study.recipes}
+    titles = {recipe.name: recipe.title for recipe in study.recipes}
     model = titles.get(recipe["name"], recipe["name"])
     fit, machine = result["fit"], result["machine"]
     buckets = _buckets(result)
@@ -262,12 +262,12 @@ def _buckets(result: Mapping[str, Any]) -> dict[str, float]:
     """The metric that was trained for by depth, length or size, mean over evaluation splits."""
     column = as_tasks(result["task"])[0].bucket_name
     metric = result["fit"]["metric"] if result["fit"] else result["metrics"][0]
-    found: dict[str, list[float]] = {}
+    by_bucket: dict[str, list[float]] = {}
     for report in result["splits"].values():
         for bucket, score in report["by"].get(column, {}).items():
             if score[metric] is not None:
-                found.setdefault(bucket, []).append(score[metric])
-    return {bucket: sum(values) / len(values) for bucket, values in found.items()}
+                by_bucket.setdefault(bucket, []).append(score[metric])
+    return {bucket: sum(values) / len(values) for bucket, values in by_bucket.items()}
 
 
 def _curve(looks: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

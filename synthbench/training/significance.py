@@ -68,7 +68,7 @@ def welch(first: MeanOfRuns, second: MeanOfRuns) -> float:
     from scipy.optimize import brentq
     from scipy.special import ndtri, stdtrit
 
-    parts = [(one.seed_variance, len(one.values) - 1) for one in (first, second)]
+    parts = [(group.seed_variance, len(group.values) - 1) for group in (first, second)]
     seeds, rows = sum(part for part, _ in parts), first.row_variance + second.row_variance
     squares = sum(part**2 / freedom for part, freedom in parts)
     freedom, distance = seeds**2 / squares if squares else math.inf, abs(first.mean - second.mean)

@@ -16,13 +16,13 @@ MARK = "(stored)"
 
 def comparisons(runs: Iterable[Run], studies: Iterable[Study] = STUDIES) -> list[dict[str, Any]]:
     """The comparisons of all studies that have runs, each with the `command` that repeats it."""
-    found: dict[tuple[str, str, str], dict[tuple[str, str], list[Run]]] = {}
+    by_study: dict[tuple[str, str, str], dict[tuple[str, str], list[Run]]] = {}
     for run in runs:
-        lines = found.setdefault((run["task"], run["study"], run["profile"]), {})
+        lines = by_study.setdefault((run["task"], run["study"], run["profile"]), {})
         lines.setdefault((run["variant"], run["model"]), []).append(run)
-    made = []
+    results = []
     for study in studies:
-        lines = found.get((study.task, study.name, study.profile), {})
+        lines = by_study.get((study.task, study.name, study.profile), {})
         titles = dict.fromkeys(recipe.title for recipe in study.recipes)
         places = [(variant, title) for variant in study.variants for title in titles]
         if kept := {place: lines[place] for place in places if place in lines}:
@@ -31,8 +31,8 @@ def comparisons(runs: Iterable[Run], studies: Iterable[Study] = STUDIES) -> list
             words += [f"--study {study.name}"] * (study.name != "main")
             seeds = comparison["seeds"]
             words += [f"--seeds {seeds}"] * (seeds != study.seeds)
-            made.append({"command": " ".join(words), **comparison})
-    return made
+            results.append({"command": " ".join(words), **comparison})
+    return results
 
 
 def with_stored(comparison: dict[str, Any], own: Sequence[Recipe]) -> dict[str, Any]:

@@ -116,18 +116,18 @@ def train(
     whole = find_study(name, profile, study)
     usual = PlannedDataset.choose_tasks(whole.usual, dataset)
     wanted = next(usual) if isinstance(task, str) else task
-    chosen = (
+    run_recipe = (
         find_recipe(whole, model or f"{LAYER}{layer}")
         .for_variant(wanted.variant)
         .changed(recipe or {}, options or {})
     )
     narrowed = dataclasses.replace(
         whole.of([wanted]),
-        recipes=(chosen,),
+        recipes=(run_recipe,),
         rows={**whole.rows, **(rows or {})},
         stream=whole.stream if stream is None else stream,
     )
-    path = Path(out or Path("runs", name, wanted.variant, chosen.name, f"seed-{seed}"))
+    path = Path(out or Path("runs", name, wanted.variant, run_recipe.name, f"seed-{seed}"))
     place = Path(dataset or path / "data")
     directory = RunDirectory(path, place)
     directory.output.check()

@@ -27,7 +27,7 @@ def learned(score: tuple[float, float]) -> bool:
 
 
 def fit_of(
-    metric: str, rows: int, end: tuple[float, float], chosen: tuple[float, float]
+    metric: str, rows: int, end: tuple[float, float], kept: tuple[float, float]
 ) -> dict[str, Any]:
     """The fit of a run, as JSON values.
 
@@ -35,7 +35,7 @@ def fit_of(
         metric: the name of the metric.
         rows: how many training rows were answered.
         end: with the last parameters, the metric and the share that is learned.
-        chosen: the same with the parameters that count.
+        kept: the same with the parameters that count.
 
     Returns:
         `rows`, `metric`, its values at the `end` and for the `chosen` parameters, the share that
@@ -45,9 +45,9 @@ def fit_of(
         "rows": rows,
         "metric": metric,
         "end": end[0],
-        "chosen": chosen[0],
-        "learned": chosen[1],
-        "state": FITTED if learned(chosen) else NOT_FITTED,
+        "chosen": kept[0],
+        "learned": kept[1],
+        "state": FITTED if learned(kept) else NOT_FITTED,
     }
 
 

@@ -98,16 +98,17 @@ class SelfAttention(nn.Module):
         queries, keys, values = projected.permute(2, 0, 3, 1, 4)
         bias = None
         places = torch.arange(width, device=states.device)[None]
-        given = positions if self.any_positions else None
+        row_positions = positions if self.any_positions else None
         if self.position == "rotary":
             if positions is None:
                 positions = places
             angles = rotary_angles(positions, queries.shape[-1])[:, None]
             queries, keys = rotate(queries, angles), rotate(keys, angles)
         elif self.position == "alibi":
-            bias = alibi(places if given is None else given, self.num_heads).to(queries.dtype)
+            numbers = places if row_positions is None else row_positions
+            bias = alibi(numbers, self.num_heads).to(queries.dtype)
         elif self.relative is not None:
-            bias = self.relative(queries, states, given) / math.sqrt(queries.shape[-1])
+            bias = self.relative(queries, states, row_positions) / math.sqrt(queries.shape[-1])
             queries = queries + self.query_bias
         seen = self._seen(width, lengths, states.device)
         if bias is not None:

@@ -156,9 +156,9 @@ class Memory(nn.Module):
         usage = (state.usage + state.write - state.usage * state.write) * retention
 
         keys, strengths = signals["keys"][:, :1], signals["strengths"][:, :1]
-        found = content_weights(state.memory, keys, strengths).squeeze(1)
+        content = content_weights(state.memory, keys, strengths).squeeze(1)
         share = signals["allocation"]
-        write = signals["write"] * (share * allocation_weights(usage) + (1 - share) * found)
+        write = signals["write"] * (share * allocation_weights(usage) + (1 - share) * content)
 
         kept = state.memory * retention.unsqueeze(-1)  # freed cells are erased
         kept = kept * (1 - write.unsqueeze(2) * signals["erase"].unsqueeze(1))
@@ -175,8 +175,8 @@ class Memory(nn.Module):
         forward = sharpened(forward, powers[:, : self.read_heads])
         backward = torch.einsum("rji,rhj->rhi", state.link, state.read)
         backward = sharpened(backward, powers[:, self.read_heads :])
-        found = content_weights(state.memory, signals["keys"][:, 1:], signals["strengths"][:, 1:])
-        ways = torch.stack([backward, found, forward], dim=-1)
+        content = content_weights(state.memory, signals["keys"][:, 1:], signals["strengths"][:, 1:])
+        ways = torch.stack([backward, content, forward], dim=-1)
         return (ways * signals["modes"].unsqueeze(2)).sum(dim=-1)
 
 

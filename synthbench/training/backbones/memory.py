@@ -55,8 +55,8 @@ class Controller(nn.Module):
         hidden = states.new_zeros(len(states), self.input.out_features)
         read = states.new_zeros(len(states), self.read_size)
         outputs = []
-        for given in self.input(states).unbind(1):
-            hidden = functional.relu(given + self.recurrent(torch.cat([hidden, read], dim=-1)))
+        for projection in self.input(states).unbind(1):
+            hidden = functional.relu(projection + self.recurrent(torch.cat([hidden, read], dim=-1)))
             memory, read = step(memory, read, hidden)
             outputs.append(hidden)
         return torch.stack(outputs, dim=1)

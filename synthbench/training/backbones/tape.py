@@ -93,8 +93,8 @@ class TapeRNN(nn.Module):
             inputs: the tokens, int64 `(rows, width)`.
             lengths: tokens of each row, int64 `(rows,)`.
         """
-        asked = self._question_lengths(inputs, lengths)
-        spectrum = Spectrum(self.tape_size, asked)
+        question_lengths = self._question_lengths(inputs, lengths)
+        spectrum = Spectrum(self.tape_size, question_lengths)
         empty = spectrum.empty(self.num_tapes, self.cell_size)
         step = functools.partial(self._step, spectrum)
         outputs: Tensor = self.controller(states, empty, step)

@@ -109,11 +109,11 @@ def draw_figures(
     for package, name in (("matplotlib", "matplotlib"), ("sklearn", "scikit-learn")):
         if importlib.util.find_spec(package) is None:
             raise SynthbenchError(f"Figures need {name}: pip install 'synthbench[train]'.")
-    for one in names or ():
-        if one not in FIGURES:
-            raise unknown_name("figure", one, FIGURES)
+    for figure in names or ():
+        if figure not in FIGURES:
+            raise unknown_name("figure", figure, FIGURES)
     runs = [run] if isinstance(run, str | PathLike) else list(run)
-    paths = list(dict.fromkeys(Path(one).resolve() for one in runs))
+    paths = list(dict.fromkeys(Path(run).resolve() for run in runs))
     shared = os.path.commonpath(paths) if len(paths) > 1 else paths[0]
     views = [open_run(path, dataset, split, row) for path in paths]
     outputs = [
@@ -122,11 +122,11 @@ def draw_figures(
     ]
     for output in outputs:
         output.check_path()
-    chosen, drawn = names or list(FIGURES), []
-    with progress_bar(progress, "draw", "figures", len(views) * len(chosen)) as bar:
+    wanted, drawn = names or list(FIGURES), []
+    with progress_bar(progress, "draw", "figures", len(views) * len(wanted)) as bar:
         for view, output in zip(views, outputs, strict=True):
             output.make()
-            for name in chosen:
+            for name in wanted:
                 bar.update(0, now=name)
                 drawn.append(_draw(view, FIGURES[name], output))
                 bar.update()

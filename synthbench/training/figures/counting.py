@@ -43,8 +43,8 @@ class Counts(Figure):
             for answer, (colors, counts) in zip(answers, grids, strict=True):
                 side = round(len(answer) ** 0.5)
                 pairs = zip(colors, counts, answer, strict=False)  # answer is not padded
-                found = ((int(true), int(said)) for color, true, said in pairs if color)
-                cells.setdefault(side, Counter()).update(found)
+                colored = ((int(true), int(said)) for color, true, said in pairs if color)
+                cells.setdefault(side, Counter()).update(colored)
         return {
             "split": view.split,
             "sizes": {
@@ -76,7 +76,7 @@ class NormInputs(Figure):
 
     def _data(self, view: RunView) -> dict[str, Any]:
         _check_counts(view)
-        found: dict[int, list[NDArray[np.float64]]] = defaultdict(list)
+        by_side: dict[int, list[NDArray[np.float64]]] = defaultdict(list)
         for taken in view.passes(len(view.rows)):
             deviations = view.recorded(taken, "norm_input")[-1].std(dim=-1, correction=0)
             counts = view.form.answers(taken.output.scores, taken.batch)
@@ -85,8 +85,8 @@ class NormInputs(Figure):
                 cells = len(answer)  # without padding
                 right = targets[:cells] == torch.tensor(answer)
                 pairs = torch.stack([right.double(), spread[:cells].double()])
-                found[round(cells**0.5)].append(pairs[:, colors[:cells] > 0].numpy())
-        sizes = {side: np.concatenate(parts, axis=1) for side, parts in sorted(found.items())}
+                by_side[round(cells**0.5)].append(pairs[:, colors[:cells] > 0].numpy())
+        sizes = {side: np.concatenate(parts, axis=1) for side, parts in sorted(by_side.items())}
         every = np.concatenate([pairs[1] for pairs in sizes.values()]).clip(1e-9)
         edges = np.geomspace(every.min() / 1.01, every.max() * 1.01, _BINS + 1)
         return {
@@ -102,7 +102,7 @@ class NormInputs(Figure):
                 counts = np.array(outcomes[outcome]["counts"])
                 share = counts / max(1, counts.sum())
                 axes.stairs(share, data["edges"], color=color, fill=True, alpha=0.5, label=outcome)
-            right, wrong = (outcomes[one]["cells"] for one in ("right", "wrong"))
+            right, wrong = (outcomes[outcome]["cells"] for outcome in ("right", "wrong"))
             axes.set_title(f"{side}x{side}: {right / (right + wrong):.1%} right", fontsize=8)
             axes.set_xscale("log")
             axes.set_xlabel("deviation", fontsize=7)

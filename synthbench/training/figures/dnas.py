@@ -44,9 +44,9 @@ class Centres(Figure):
 
     def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:
         every = panels(canvas, len(data["by_half"]), width=2.8, height=2.6)
-        for axes, (half, found) in zip(every, data["by_half"].items(), strict=True):
-            for name, color in zip(found, ("#0072b2", "#d55e00"), strict=True):
-                line, dots = found[name]["equation"], found[name]["measured"]
+        for axes, (half, curves) in zip(every, data["by_half"].items(), strict=True):
+            for name, color in zip(curves, ("#0072b2", "#d55e00"), strict=True):
+                line, dots = curves[name]["equation"], curves[name]["measured"]
                 axes.plot(data["ratios"], line, color=color, marker="", linestyle="-", label=name)
                 axes.plot(data["measured_at"], dots, color=color, marker="o", linestyle="")
             axes.set_ylim(0, 2.05 * float(half))

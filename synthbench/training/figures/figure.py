@@ -184,7 +184,7 @@ def open_run(
             f"{str(opened.path)!r}; name its dataset with --dataset."
         )
     task = opened.make_task(command["variant"])
-    split = split or [one.name for one in task.splits if one.evaluation][-1]
+    split = split or [candidate.name for candidate in task.splits if candidate.evaluation][-1]
     last = opened.split(task.variant, split).rows - 1
     if not 0 <= row <= last:
         raise UsageError(f"Row {row}: split {split!r} has the rows 0 to {last}.")

@@ -24,7 +24,7 @@ class Pairs(Figure):
     def _data(self, view: RunView) -> dict[str, Any]:
         metric, cells = view.form.metric, {}
         columns: tuple[str, ...] = ()
-        for breakdown in filter(lambda one: one.across, view.task.group_by):
+        for breakdown in filter(lambda breakdown: breakdown.across, view.task.group_by):
             columns = breakdown.columns
             for report in view.result["splits"].values():
                 for pair, score in report["by"].get(breakdown.name, {}).items():
@@ -53,8 +53,8 @@ class Pairs(Figure):
         curve.set_ylabel(data["metric"])
         downwards, across = (sorted({cell[place] for cell in data["cells"]}) for place in (0, 1))
         values = [[math.nan] * len(across) for _ in downwards]
-        for one, other, _, share in data["cells"]:
-            values[downwards.index(one)][across.index(other)] = share
+        for row, column, _, share in data["cells"]:
+            values[downwards.index(row)][across.index(column)] = share
         image = grid.imshow(values, cmap="viridis", vmin=0, vmax=1, origin="lower")
         grid.set_xticks(range(len(across)), map(str, across), fontsize=6)
         grid.set_yticks(range(len(downwards)), map(str, downwards), fontsize=6)

@@ -48,11 +48,11 @@ class Places(Figure):
 
 def _series(scores: dict[str, Any], metric: str) -> dict[str, Any]:
     """Means and intervals of a breakdown. Bands such as 11..20 are at their first number."""
-    found = list(scores.values())
-    intervals = [score.get(f"{metric}_interval") or [None, None] for score in found]
+    entries = list(scores.values())
+    intervals = [score.get(f"{metric}_interval") or [None, None] for score in entries]
     return {
         "at": [int(value.partition("..")[0]) for value in scores],
-        "mean": numbers([score[metric] for score in found]),
+        "mean": numbers([score[metric] for score in entries]),
         "low": numbers([low for low, _ in intervals]),
         "high": numbers([high for _, high in intervals]),
     }

@@ -70,9 +70,9 @@ class Probes(Figure):
         ]
         for axes, (place, layers) in zip(every, data["places"].items(), strict=True):
             width = 0.8 / len(layers)
-            for number, found in enumerate(layers):
+            for number, accuracies in enumerate(layers):
                 at = np.arange(len(chance)) - 0.4 + (number + 0.5) * width
-                heights = [found[name] or 0.0 for name in chance]
+                heights = [accuracies[name] or 0.0 for name in chance]
                 shade = str(0.85 - 0.75 * number / max(1, len(layers) - 1))
                 axes.bar(at, heights, width, color=shade, label=f"layer {number}")
             for target, value in enumerate(chance.values()):
@@ -101,7 +101,7 @@ def _targets(view: RunView) -> dict[str, NDArray[np.int64]]:
     """The probe targets that have several values, int64 `(rows,)` each."""
     rows = [view.task.probe_targets(row) for row in view.table(ROWS)]
     columns = {name: np.array([row[name] for row in rows], np.int64) for name in rows[0]}
-    several = {name: one for name, one in columns.items() if len(np.unique(one)) > 1}
+    several = {name: values for name, values in columns.items() if len(np.unique(values)) > 1}
     if not several:
         raise Unavailable(f"the rows of task {view.task.name} have no probe targets that differ")
     return several

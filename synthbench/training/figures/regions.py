@@ -160,7 +160,7 @@ class AttentionImage(Figure):
     def _data(self, view: RunView) -> dict[str, Any]:
         _check_regions(view)
         layers = _mean_maps(
-            view, lambda record: [one.float().mean(dim=(1, 2)) for one in record["attention"]]
+            view, lambda record: [maps.float().mean(dim=(1, 2)) for maps in record["attention"]]
         )
         return {"split": view.split, "maps": numbers(layers), "regions": _by_region(layers)}
 
@@ -210,7 +210,7 @@ class AttentionScores(Figure):
             "at": at,
             "edges": numbers(edges),
             "counts": counts,
-            "above_0.52": [numbers(sum(one[13:]) / sum(one)) for one in counts],
+            "above_0.52": [numbers(sum(histogram[13:]) / sum(histogram)) for histogram in counts],
             "eureka": numbers(moment and moment["epoch"]),
         }
 

@@ -190,10 +190,10 @@ class ExplainedAway(Figure):
             "split": view.split,
             "log_bins": numbers(_BINS),
             "keys": [
-                np.histogram(np.log(np.maximum(one, least)).clip(max=_BINS[-1]), _BINS)[0].tolist()
-                for one in joined
+                np.histogram(np.log(np.maximum(mass, least)).clip(max=_BINS[-1]), _BINS)[0].tolist()
+                for mass in joined
             ],
-            "explained_away": numbers([float((one < _EPSILON).mean()) for one in joined]),
+            "explained_away": numbers([float((mass < _EPSILON).mean()) for mass in joined]),
         }
 
     def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:

@@ -56,10 +56,10 @@ def form_of(task: Task, name: str | None = None, start: bool = False) -> Form:
         '<mask>'
     """
     if task.forms:
-        known = [one for one in task.forms if one in _OF_TEXTS]
+        known = [form for form in task.forms if form in _OF_TEXTS]
         if known and (name is None or name in known):
-            chosen = name or known[0]
-            return _OF_TEXTS[chosen](task, chosen, start)
+            form = name or known[0]
+            return _OF_TEXTS[form](task, form, start)
         raise unknown_name(f"form of {task.name} for the trainer", name, known)
     column = task.image_column or task.inputs[0]
     kind = _kind(task, column)

@@ -31,7 +31,7 @@ class ColumnForm(Form):
 
     def _encoded(self, columns: Mapping[str, pa.Array] | pa.RecordBatch) -> list[NDArray[Any]]:
         """The values of `columns`, padded with -1 where a row has fewer than another."""
-        return [self.task.columns[one].encode(columns[one], one).values for one in self.columns]
+        return [self.task.columns[name].encode(columns[name], name).values for name in self.columns]
 
 
 class ImageClass(Classes, ColumnForm):
@@ -100,7 +100,7 @@ class Vector(ColumnForm):
 
     def encode(self, columns: Mapping[str, pa.Array] | pa.RecordBatch) -> Rows:
         """Vectors float32 `(rows, dims)`. Raises as `Form.encode`."""
-        inputs, targets = (_of_one_shape(columns[one], one) for one in self.columns)
+        inputs, targets = (_of_one_shape(columns[name], name) for name in self.columns)
         return Rows(torch.from_numpy(inputs), None, torch.from_numpy(targets))
 
     def sizes(self, rows: Rows) -> dict[str, int]:

@@ -66,8 +66,8 @@ class GeneratedTokens(PlaceTokens):
             batch: the rows. Only the length and unasked positions of their answers are used.
         """
         assert batch.lengths is not None
-        asked, starts = batch.targets != NOT_ASKED, self._starts(batch)
-        inputs = batch.inputs.masked_fill(asked, 0)
+        mask, starts = batch.targets != NOT_ASKED, self._starts(batch)
+        inputs = batch.inputs.masked_fill(mask, 0)
         rows = torch.arange(len(inputs), device=inputs.device)
         for step in range(int((batch.lengths - starts).max())):
             # A row whose answer is full writes its last token again.
@@ -76,7 +76,7 @@ class GeneratedTokens(PlaceTokens):
             positions = batch.positions if batch.positions is None else batch.positions[:, :width]
             read = Batch(inputs[:, :width], place, batch.targets[:, :width], positions)
             best = self.chosen(run(read).scores[rows, place - 1])
-            inputs[rows, place] = torch.where(asked[rows, place], best, inputs[rows, place])
+            inputs[rows, place] = torch.where(mask[rows, place], best, inputs[rows, place])
         return inputs
 
     def _read(self, ids: Tensor, batch: Batch) -> list[Any]:

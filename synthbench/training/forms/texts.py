@@ -130,12 +130,12 @@ class PlaceTokens(TextForm):
 
     def measured(self, scores: Tensor, batch: Batch) -> Tensor:
         """The share of asked positions that are right, of a grid's blank cells if it has any."""
-        asked = batch.targets != NOT_ASKED
+        mask = batch.targets != NOT_ASKED
         if self._blank is not None:
-            blank = asked & (self._questions(batch) == self._blank)
-            asked = torch.where(blank.any(dim=-1, keepdim=True), blank, asked)
-        right = (self.chosen(scores) == batch.targets) & asked
-        return right.sum(dim=-1) / asked.sum(dim=-1).clamp_min(1)
+            blank = mask & (self._questions(batch) == self._blank)
+            mask = torch.where(blank.any(dim=-1, keepdim=True), blank, mask)
+        right = (self.chosen(scores) == batch.targets) & mask
+        return right.sum(dim=-1) / mask.sum(dim=-1).clamp_min(1)
 
     def _questions(self, batch: Batch) -> Tensor:
         """The tokens of the question that the labels of a grid belong to, `(rows, width)`."""

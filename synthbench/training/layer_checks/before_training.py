@@ -40,9 +40,11 @@ def check_before_training(
     if _passed.get(key, 0) >= length:
         return
     make, width = layer_alone(recipe.model, sizes, recipe.options)
-    asked = [name for name in QUESTIONS if name != "precision" or setting.precision == "bfloat16"]
+    questions = [
+        name for name in QUESTIONS if name != "precision" or setting.precision == "bfloat16"
+    ]
     name = short_name(recipe.model.removeprefix(LAYER))
-    report = ask(make, name, width, length, Setting(setting.device_name, threads=1), asked)
+    report = ask(make, name, width, length, Setting(setting.device_name, threads=1), questions)
     refused = [answer for answer in report.failed if answer.question not in NOTED]
     if not refused:
         if report.failed:

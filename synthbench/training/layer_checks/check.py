@@ -74,18 +74,18 @@ def check_layer(
     check_whole_number("Length", length, least=1)
     setting = Setting(device, threads=1)
     if isinstance(layer, nn.Module):
-        made, name = type(layer), type(layer).__name__
+        layer_type, name = type(layer), type(layer).__name__
         module = layer
 
         def make() -> ForeignMixer:
-            return ForeignMixer(copy.deepcopy(module), made)
+            return ForeignMixer(copy.deepcopy(module), layer_type)
     else:
-        found = load(layer) if isinstance(layer, str) else layer
-        name = short_name(layer) if isinstance(layer, str) else name_of(found)
+        factory = load(layer) if isinstance(layer, str) else layer
+        name = short_name(layer) if isinstance(layer, str) else name_of(factory)
 
         def make() -> ForeignMixer:
-            built = make_foreign(with_width(found, width), {}, options or {}, "width")
-            return ForeignMixer(built, found)
+            built = make_foreign(with_width(factory, width), {}, options or {}, "width")
+            return ForeignMixer(built, factory)
 
     return ask(make, name, width, length, setting)
 
@@ -107,5 +107,5 @@ def ask(
         except SynthbenchError as error:
             answers.append(Answer(question, FAIL, reason(error)))
     with trial.built() as layer:
-        parameters = sum(one.numel() for one in layer.parameters())
+        parameters = sum(parameter.numel() for parameter in layer.parameters())
     return LayerReport(name, width, length, parameters, tuple(answers))

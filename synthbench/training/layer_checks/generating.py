@@ -27,7 +27,7 @@ def sees_what_follows(model: nn.Module, vocabulary: int, width: int) -> str | No
         vocabulary: the number of ids, padding included.
         width: tokens of the longest row.
     """
-    if any(getattr(one, "sees_what_follows", False) for one in model.modules()):
+    if any(getattr(module, "sees_what_follows", False) for module in model.modules()):
         return "any position, as the model declares"
     parameters = list(model.parameters())
     device = parameters[0].device if parameters else torch.device("cpu")
@@ -52,14 +52,14 @@ def sees_what_follows(model: nn.Module, vocabulary: int, width: int) -> str | No
     model.eval()
     tokens = draw(1, 0)
     share = max(_SHARE, 4 * torch.finfo(model(tokens, (tokens != 0).sum(1)).scores.dtype).eps)
-    found: str | None = None
+    description: str | None = None
     for shift in (MOVED, 0.0):  # parameters that are moved may give scores that are not finite
         with moved(parameters, shift):
             if shift and not run(tokens).isfinite().all():
                 continue
             change = change_by_later_inputs(run, tokens, draw, (1, _PADDING), share, run_rounded)
         if isinstance(change, Change):
-            found = str(change)
+            description = str(change)
         break
     model.train(was_training)
-    return found
+    return description

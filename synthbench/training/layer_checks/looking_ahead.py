@@ -58,7 +58,7 @@ def cuts(length: int) -> list[int]:
 
 def _coprime(number: int) -> int:
     """The nearest number from `number` on that neither 2 nor 3 divides."""
-    return next(one for one in range(number, number + 6) if one % 6 in (1, 5))
+    return next(candidate for candidate in range(number, number + 6) if candidate % 6 in (1, 5))
 
 
 def change_by_later_inputs(
@@ -85,26 +85,26 @@ def change_by_later_inputs(
     """
     places = torch.arange(inputs.shape[1], device=inputs.device)
     places = places.view(1, -1, *[1] * (inputs.dim() - 2))
-    run_rounded = run_rounded or (lambda given: run(rounded(given)))
+    run_rounded = run_rounded or (lambda tensor: run(rounded(tensor)))
     whole = run(inputs)
 
     def again(_: int) -> Tensor:
         return run(inputs)
 
-    found: list[Change] = []
+    changes: list[Change] = []
     largest, is_noisy = 0.0, False
     for cut in cuts(inputs.shape[1]):
         changed = [torch.where(places < cut, inputs, later(size, cut)) for size in sizes]
-        outputs = [run(one) for one in changed]
+        outputs = [run(tensor) for tensor in changed]
         rounding = functools.partial(_and_rounded, run_rounded, changed[-1], outputs[-1])
         yardstick = Yardstick(whole[:, :cut], share, rounding, again)
         for size, output in zip(sizes, outputs, strict=True):
             largest = max(largest, yardstick.largest(output[:, :cut]))
             if (worst := yardstick.worst(output[:, :cut])) is not None:
-                found.append(Change(*worst, cut, size))
+                changes.append(Change(*worst, cut, size))
         is_noisy |= yardstick.is_noisy
-    if found:
-        return max(found, key=lambda change: change.share)
+    if changes:
+        return max(changes, key=lambda change: change.share)
     return Unchanged(largest, is_noisy)
 
 

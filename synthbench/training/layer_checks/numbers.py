@@ -39,8 +39,8 @@ def precision(trial: Trial) -> Answer:
         place = int((~half.isfinite()).any(2).any(0).int().argmax())
         return Answer("precision", FAIL, "not finite in bfloat16", f"from position {place} on")
     errors = [
-        float((other - one).norm() / one.norm().clamp(min=1e-30))
-        for one, other in zip(
+        float((other - part).norm() / part.norm().clamp(min=1e-30))
+        for part, other in zip(
             torch.split(whole, _SPAN, 1), torch.split(half, _SPAN, 1), strict=True
         )
     ]
@@ -62,18 +62,18 @@ def gradients(trial: Trial) -> Answer:
     counted = 0
     for shift in trial.shifts:
         try:
-            states, given = _gradients(trial, shift)
+            states, by_name = _gradients(trial, shift)
         except SynthbenchError as error:
             if shift:  # a moved parameter may make a gradient impossible
                 continue
             return Answer("gradients", FAIL, reason(error))
         if shift == 0:
-            wrong = [name for name, one in given.items() if not _is_finite(one)]
+            wrong = [name for name, gradient in by_name.items() if not _is_finite(gradient)]
             if wrong or not _is_finite(states):
                 names = _named(wrong) if wrong else "the inputs"
                 return Answer("gradients", FAIL, "gradients are not finite", names)
-        counted = len(given)
-        without = {name for name, one in given.items() if _is_zero(one)}
+        counted = len(by_name)
+        without = {name for name, gradient in by_name.items() if _is_zero(gradient)}
         if _is_zero(states):
             without.add("the inputs")
         lacking = without if lacking is None else lacking & without
@@ -92,7 +92,9 @@ def _gradients(trial: Trial, shift: float) -> tuple[Tensor | None, dict[str, Ten
         with naming("backward", layer.line):
             (output * torch.randn_like(output)).sum().backward()  # type: ignore[no-untyped-call]
         named = layer.layer.named_parameters()
-        return states.grad, {name: one.grad for name, one in named if one.requires_grad}
+        return states.grad, {
+            name: parameter.grad for name, parameter in named if parameter.requires_grad
+        }
 
 
 def _is_finite(gradient: Tensor | None) -> bool:

@@ -64,13 +64,13 @@ class Yardstick:
         kept = len(self.scale)
         if self._rounding is not None:
             pairs = self._rounding()
-            changes = [by_position((one - other)[:, :kept]) for one, other in pairs]
+            changes = [by_position((output - other)[:, :kept]) for output, other in pairs]
             change = torch.stack(changes).amax(0)
             # A parameter at the edge of a function's domain allows no measure of rounding.
             self.limit = self.limit + ROUNDINGS * torch.nan_to_num(change, posinf=0.0)
         if self._again is not None:
             calls = [self._again(number)[:, :kept] for number in range(_CALLS)]
-            noise = max(float(by_position(one - self.output).max()) for one in calls)
+            noise = max(float(by_position(call - self.output).max()) for call in calls)
             self.limit = self.limit + NOISES * noise
             self.is_noisy = noise > NOISY * float(self.scale.median())
         self._rounding = self._again = None

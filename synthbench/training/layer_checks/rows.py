@@ -34,7 +34,7 @@ def causal(trial: Trial) -> Answer:
         return Answer("causal", NOT_APPLICABLE, f"the layer looks ahead: {trial.not_causal}")
     if trial.length < 2:
         return Answer("causal", NOT_APPLICABLE, "a single position lacks later inputs")
-    found = [
+    results = [
         change_by_later_inputs(
             functools.partial(trial.run, shift=shift),
             trial.draw(trial.length),
@@ -42,15 +42,15 @@ def causal(trial: Trial) -> Answer:
         )
         for shift in trial.shifts
     ]
-    changes = [one for one in found if isinstance(one, Change)]
+    changes = [result for result in results if isinstance(result, Change)]
     if changes:
         worst = max(changes, key=lambda change: change.share)
         seen = f"outputs change by {percent(worst.share)} with later inputs"
         return Answer("causal", FAIL, f"{seen} {worst.size} times as large", str(worst))
-    unchanged = [one for one in found if isinstance(one, Unchanged)]
-    if any(one.is_noisy for one in unchanged):
+    unchanged = [result for result in results if isinstance(result, Unchanged)]
+    if any(result.is_noisy for result in unchanged):
         return Answer("causal", NOT_APPLICABLE, "equal calls with equal seeds differ")
-    largest = max(one.largest for one in unchanged)
+    largest = max(result.largest for result in unchanged)
     return Answer("causal", PASS, f"later inputs change outputs by at most {percent(largest)}")
 
 
@@ -113,11 +113,11 @@ class Other:
         row = trial.draw(trial.length)
         states = row[:, : self.kept] if self.is_alone else row
 
-        def run(given: Tensor, seed: int = 0) -> Tensor:
-            return trial.run(given, shift=shift, seed=seed)[:, : self.kept]
+        def run(inputs: Tensor, seed: int = 0) -> Tensor:
+            return trial.run(inputs, shift=shift, seed=seed)[:, : self.kept]
 
-        def run_other(given: Tensor) -> Tensor:
-            output = trial.run(given, self.lengths, shift)
+        def run_other(inputs: Tensor) -> Tensor:
+            output = trial.run(inputs, self.lengths, shift)
             return output[self.place : self.place + 1, : self.kept]
 
         alone, output = run(states), run_other(self.states)
@@ -136,7 +136,7 @@ class Other:
 
 def _compared(trial: Trial, question: str, others: list[Other], what: str) -> Answer:
     """Compare a row's output with those of other calls; `what` may change outputs."""
-    found: list[tuple[float, str]] = []
+    differences: list[tuple[float, str]] = []
     largest, is_noisy, raised = 0.0, False, list[str]()
     for other, shift in itertools.product(others, trial.shifts):
         try:
@@ -146,10 +146,10 @@ def _compared(trial: Trial, question: str, others: list[Other], what: str) -> An
             continue
         largest = max(largest, yardstick.largest(output))
         if (worst := yardstick.worst(output)) is not None:
-            found.append((worst[0], f"position {worst[1]}, {other.name}"))
+            differences.append((worst[0], f"position {worst[1]}, {other.name}"))
         is_noisy |= yardstick.is_noisy
-    if found:
-        share, where = max(found)
+    if differences:
+        share, where = max(differences)
         return Answer(question, FAIL, f"outputs differ by {percent(share)}", where)
     if len(raised) == len(others) * len(trial.shifts):
         seen = raised[0] if raised else "a single position lacks parts"
@@ -180,7 +180,7 @@ def repeatable(trial: Trial) -> Answer:
 def lengths(trial: Trial) -> Answer:
     """Rows of many lengths: an output of the right shape, of finite numbers."""
     errors = trial.errors
-    works = ", ".join(str(one) for one in trial.lengths if one not in errors)
+    works = ", ".join(str(length) for length in trial.lengths if length not in errors)
     if not errors:
         return Answer("lengths", PASS, f"works at {works}")
     where = f"lengths {', '.join(map(str, sorted(errors)))}"

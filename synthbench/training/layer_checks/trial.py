@@ -43,7 +43,7 @@ class Trial:
     ) -> None:
         self._built: ForeignMixer | None = None
         self._make, self.width, self.longest, self.setting = make, width, length, setting
-        self.lengths = [one for one in LENGTHS if one < length] + [length]
+        self.lengths = [shorter for shorter in LENGTHS if shorter < length] + [length]
         self.errors: dict[int, str] = {}
         #: The longest of `lengths` that works. All questions but `lengths` are asked there.
         self.length = 0
@@ -80,7 +80,7 @@ class Trial:
         """A copy of the layer as it was built. Built again where it cannot be copied."""
         if self._built is None:
             self._built = self._make().to(self.setting.device).eval()
-            if any(is_lazy(one) for one in self._built.parameters()):
+            if any(is_lazy(parameter) for parameter in self._built.parameters()):
                 with torch.no_grad():
                     self.call(self._built, self.draw(2))
         try:

@@ -173,7 +173,7 @@ def registered_models() -> dict[str, str]:
         for package in importlib.metadata.distributions():
             with contextlib.suppress(Exception):
                 points += package.entry_points.select(group=ENTRY_POINTS)
-    return {one.name: one.value for one in points}
+    return {point.name: point.value for point in points}
 
 
 def code_of(name: str) -> str | None:
@@ -207,22 +207,22 @@ def build(name: str, form: Form, sizes: Mapping[str, int], options: Mapping[str,
     model = find_model(name)
     if model.reads != form.reads:
         raise UsageError(f"Model {name!r} reads {model.reads}, but the rows here are {form.reads}.")
-    made = load(model.reference)
-    chosen = {**model.switches, **options}
+    factory = load(model.reference)
+    arguments = {**model.switches, **options}
     if model.kind == "whole":
-        return _make(name, made, sizes, chosen)
+        return _make(name, factory, sizes, arguments)
     if model.kind == "foreign":
         from synthbench.training.models.foreign import MODEL_ARGUMENTS, ForeignModel, make_foreign
 
-        foreign = make_foreign(made, sizes, chosen, MODEL_ARGUMENTS)
-        return ForeignModel(foreign, form, made)  # type: ignore[arg-type]
+        foreign = make_foreign(factory, sizes, arguments, MODEL_ARGUMENTS)
+        return ForeignModel(foreign, form, factory)  # type: ignore[arg-type]
     from synthbench.training.backbones.heads import TokenModel
 
-    one_hot = chosen.get("one_hot") is True
+    one_hot = arguments.get("one_hot") is True
     if model.kind == "mixer":
-        backbone = _in_blocks(name, model, made, sizes, chosen)
+        backbone = _in_blocks(name, model, factory, sizes, arguments)
     else:
-        backbone = _make(name, made, {"vocabulary": sizes["vocabulary"]}, chosen)
+        backbone = _make(name, factory, {"vocabulary": sizes["vocabulary"]}, arguments)
     # A model that reads one-hot vectors scores the tokens of answers alone, as in the program of
     # the Chomsky hierarchy.
     head = form.answer_head if one_hot else form.head  # type: ignore[attr-defined]
@@ -232,14 +232,14 @@ def build(name: str, form: Form, sizes: Mapping[str, int], options: Mapping[str,
 def _in_blocks(
     name: str,
     model: Model,
-    made: Callable[..., nn.Module],
+    factory: Callable[..., nn.Module],
     sizes: Mapping[str, int],
     options: Mapping[str, Any],
 ) -> nn.Module:
     """Our blocks around a mixer. Each takes the options that its signature has."""
     from synthbench.training.backbones.block import Mixers
 
-    mixer, others = _mixer(name, model, made, sizes, options)
+    mixer, others = _mixer(name, model, factory, sizes, options)
     vocabulary = {"vocabulary": sizes["vocabulary"]}
     return _make(name, functools.partial(Mixers, mixer=mixer), vocabulary, others)
 
@@ -259,7 +259,7 @@ def layer_alone(
 def _mixer(
     name: str,
     model: Model,
-    made: Callable[..., nn.Module],
+    factory: Callable[..., nn.Module],
     sizes: Mapping[str, int],
     options: Mapping[str, Any],
 ) -> tuple[Callable[..., Any], dict[str, Any]]:
@@ -273,16 +273,20 @@ def _mixer(
         with_width,
     )
 
-    named = width_name(made)
-    its = [one for one in parameters_of(made) if one != named]
-    ours = [one for one in parameters_of(Mixers) if one not in ("vocabulary", "mixer")]
+    named = width_name(factory)
+    its = [parameter for parameter in parameters_of(factory) if parameter != named]
+    ours = [
+        parameter for parameter in parameters_of(Mixers) if parameter not in ("vocabulary", "mixer")
+    ]
     for option in options:
-        if option not in (*its, *ours) and not takes_all(made):
-            known = [one for one in (*its, *ours) if one not in sizes]
+        if option not in (*its, *ours) and not takes_all(factory):
+            known = [parameter for parameter in (*its, *ours) if parameter not in sizes]
             raise unknown_name(f"option of {name}", option, known)
-    own = {one: value for one, value in options.items() if one in its or one not in ours}
-    others = {one: value for one, value in options.items() if one not in own}
-    read = {one: size for one, size in sizes.items() if one in its}  # such as `mask_id`
+    own = {
+        option: value for option, value in options.items() if option in its or option not in ours
+    }
+    others = {option: value for option, value in options.items() if option not in own}
+    read = {name: size for name, size in sizes.items() if name in its}  # such as `mask_id`
 
     def mixer(width: int, **inputs: int) -> nn.Module:
         for size in (size for size in inputs if size not in its):
@@ -290,30 +294,33 @@ def _mixer(
                 f"Model {name!r} lacks {size}: its embeddings have the size of states, {width}."
             )
         if model.reference.startswith(_OURS):
-            return _make(name, functools.partial(made, width, **inputs), read, own)
-        given = functools.partial(with_width(made, width), **inputs)
-        return ForeignMixer(make_foreign(given, read, own, "width"), made)
+            return _make(name, functools.partial(factory, width, **inputs), read, own)
+        sized = functools.partial(with_width(factory, width), **inputs)
+        return ForeignMixer(make_foreign(sized, read, own, "width"), factory)
 
     return mixer, others
 
 
 def _make(
-    name: str, made: Callable[..., nn.Module], sizes: Mapping[str, int], options: Mapping[str, Any]
+    name: str,
+    factory: Callable[..., nn.Module],
+    sizes: Mapping[str, int],
+    options: Mapping[str, Any],
 ) -> nn.Module:
     """One of our models, its options checked."""
-    signature = inspect.signature(made).parameters
-    known = [one for one in signature if one not in (*sizes, "mixer")]
-    chosen = dict(options)
+    signature = inspect.signature(factory).parameters
+    known = [parameter for parameter in signature if parameter not in (*sizes, "mixer")]
+    arguments = dict(options)
     for option, value in options.items():
         if option not in known:
             raise unknown_name(f"option of {name}", option, known)
         if value is None and isinstance(signature[option].default, str):
-            chosen[option] = "none"  # `position=none` on the command line is read as nothing
+            arguments[option] = "none"  # `position=none` on the command line is read as nothing
         is_switch = isinstance(signature[option].default, bool)
         if is_switch != isinstance(value, bool):
             expected = "true or false" if is_switch else "neither true nor false"
             raise ParameterError(f"Option {option}={value!r} of {name}: expected {expected}.")
     try:
-        return made(**sizes, **chosen)
+        return factory(**sizes, **arguments)
     except (ValueError, TypeError) as error:
-        raise ParameterError(f"Model {name!r} with {chosen}: {error}") from error
+        raise ParameterError(f"Model {name!r} with {arguments}: {error}") from error

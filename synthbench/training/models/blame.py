@@ -37,53 +37,53 @@ def blamed(error: BaseException, what: str, file: str | None = None, otherwise: 
 def line_in(error: BaseException, file: str | None = None) -> str:
     """The last line of the user's code that an error passed, or of one file. Empty without any."""
     frames = [
-        one
-        for one in traceback.extract_tb(error.__traceback__)
-        if (one.filename == file if file else _is_theirs(one.filename))
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if (frame.filename == file if file else _is_theirs(frame.filename))
     ]
     return f"{frames[-1].filename}, line {frames[-1].lineno}, " if frames else ""
 
 
-def line_of(given: Any, method: str = "forward", otherwise: Any = None) -> str:
+def line_of(module: Any, method: str = "forward", otherwise: Any = None) -> str:
     """The file and line of a module's method, or of a class or function of the user.
 
     Args:
-        given: the module, class or function.
+        module: the module, class or function.
         method: the method of a module.
-        otherwise: a class or function whose line is named if `given` is from a library.
+        otherwise: a class or function whose line is named if `module` is from a library.
 
     Returns:
         The place as it begins an error. Empty if neither is the user's.
     """
-    for found in (getattr(type(given), method, given), otherwise):
-        if place := _place_of(found):
+    for source in (getattr(type(module), method, module), otherwise):
+        if place := _place_of(source):
             return place
     return ""
 
 
 @functools.lru_cache(maxsize=256)  # a class that is loaded again is another object
-def _place_of(found: Any) -> str:
+def _place_of(source: Any) -> str:
     try:
-        file, (_, line) = inspect.getsourcefile(found), inspect.getsourcelines(found)
+        file, (_, line) = inspect.getsourcefile(source), inspect.getsourcelines(source)
     except (OSError, TypeError):
         return ""
     return f"{file}, line {line}, " if file is not None and _is_theirs(file) else ""
 
 
-def shape_of(given: Any) -> str:
+def shape_of(value: Any) -> str:
     """The type of a value and the shapes in it, never the values of tensors."""
-    if hasattr(given, "shape") and hasattr(given, "dtype"):
-        return f"{str(given.dtype).removeprefix('torch.')} {tuple(given.shape)}"
-    name = type(given).__name__
-    if isinstance(given, Mapping):
-        parts = [f"{key}: {_type_of(value)}" for key, value in given.items()]
-    elif isinstance(given, list | tuple):
-        parts = [_type_of(value) for value in given]
-    elif dataclasses.is_dataclass(given):
-        fields = (one.name for one in dataclasses.fields(given))
-        parts = [f"{one}: {_type_of(getattr(given, one, None))}" for one in fields]
-    elif given is None or isinstance(given, bool | int | float | str):
-        return f"{name} {_one_line(repr(given))}"
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        return f"{str(value.dtype).removeprefix('torch.')} {tuple(value.shape)}"
+    name = type(value).__name__
+    if isinstance(value, Mapping):
+        parts = [f"{key}: {_type_of(element)}" for key, element in value.items()]
+    elif isinstance(value, list | tuple):
+        parts = [_type_of(element) for element in value]
+    elif dataclasses.is_dataclass(value):
+        fields = (field.name for field in dataclasses.fields(value))
+        parts = [f"{field}: {_type_of(getattr(value, field, None))}" for field in fields]
+    elif value is None or isinstance(value, bool | int | float | str):
+        return f"{name} {_one_line(repr(value))}"
     else:
         return f"a value of type {name}"
     return f"{name} ({', '.join(parts[:_MOST_PARTS])}{', ...' * (len(parts) > _MOST_PARTS)})"

@@ -39,7 +39,10 @@ MODEL_ARGUMENTS = "vocabulary, outputs"
 
 
 def make_foreign(
-    made: Callable[..., Any], sizes: Mapping[str, int], options: Mapping[str, Any], arguments: str
+    factory: Callable[..., Any],
+    sizes: Mapping[str, int],
+    options: Mapping[str, Any],
+    arguments: str,
 ) -> nn.Module:
     """A module from elsewhere, made with the sizes that it takes and with all options.
 
@@ -49,32 +52,34 @@ def make_foreign(
         UsageError: an option that it does not have.
         SynthbenchError: it needs another argument, raises an error, or makes no `nn.Module`.
     """
-    signature, name, original = signature_of(made), name_of(made), original_of(made)
-    known = parameters_of(made)
+    signature, name, original = signature_of(factory), name_of(factory), original_of(factory)
+    known = parameters_of(factory)
     for option in options:
-        if option not in known and not takes_all(made):
+        if option not in known and not takes_all(factory):
             raise unknown_name(
-                f"option of {name}", option, [one for one in known if one not in sizes]
+                f"option of {name}",
+                option,
+                [parameter for parameter in known if parameter not in sizes],
             )
-    given = {
-        **{one: size for one, size in sizes.items() if takes_all(made) or one in known},
+    keywords = {
+        **{name: size for name, size in sizes.items() if takes_all(factory) or name in known},
         **options,
     }
     missing = [
-        one
-        for one, parameter in signature.items()
-        if one in known and one not in given and parameter.default is inspect.Parameter.empty
+        name
+        for name, parameter in signature.items()
+        if name in known and name not in keywords and parameter.default is inspect.Parameter.empty
     ]
-    advice = function_for(made, arguments)
+    advice = function_for(factory, arguments)
     if missing:
         raise SynthbenchError(
             f"{line_of(original, '')}{name} needs {missing[0]!r}, which is not given: give it as "
             f"--option {missing[0]}=VALUE, or give it a default"
-            + (f" (given: {', '.join(given)})." if given else ".")
+            + (f" (given: {', '.join(keywords)})." if keywords else ".")
             + f" {advice}"
         )
-    with naming(call_of(made, given), line_of(original, ""), advice, always=True):
-        built = made(**given)
+    with naming(call_of(factory, keywords), line_of(original, ""), advice, always=True):
+        built = factory(**keywords)
     if not isinstance(built, nn.Module):
         raise SynthbenchError(
             f"{line_of(original, '')}{name} makes {shape_of(built)}: expected an nn.Module. "
@@ -89,14 +94,14 @@ class ForeignModel(nn.Module):
     Args:
         model: `forward(tokens)` or `forward(tokens, lengths)`.
         form: the form of the rows, which knows the shape of the scores.
-        made: the class or function that made it.
+        factory: the class or function that made it.
     """
 
-    def __init__(self, model: nn.Module, form: TextForm, made: Callable[..., Any]) -> None:
+    def __init__(self, model: nn.Module, form: TextForm, factory: Callable[..., Any]) -> None:
         super().__init__()
         self.model = model
-        self.line = line_of(model, otherwise=made)
-        self.advice = adapter_for(made, MODEL_ARGUMENTS)
+        self.line = line_of(model, otherwise=factory)
+        self.advice = adapter_for(factory, MODEL_ARGUMENTS)
         self._shape = form.score_shape
         self._takes_lengths = _takes_lengths(model)
 
@@ -125,7 +130,7 @@ class ForeignModel(nn.Module):
 def _takes_lengths(model: nn.Module) -> bool:
     """True if a model reads lengths. If it takes anything, as compiled models do, a part of it."""
     parts = model.modules() if takes_all(model.forward) else [model]
-    return any("lengths" in parameters_of(one.forward) for one in parts)
+    return any("lengths" in parameters_of(part.forward) for part in parts)
 
 
 class ForeignMixer(nn.Module):
@@ -134,22 +139,22 @@ class ForeignMixer(nn.Module):
     Args:
         layer: `forward(states)`; if it has an attribute `reads`, such as `("lengths",)`, its
             forward pass also gets these by name, see `backbones.block.MixerBlock`.
-        made: the class or function that made it.
+        factory: the class or function that made it.
     """
 
-    def __init__(self, layer: nn.Module, made: Callable[..., Any]) -> None:
+    def __init__(self, layer: nn.Module, factory: Callable[..., Any]) -> None:
         super().__init__()
         self.layer = layer
-        self.line = line_of(layer, otherwise=made)
-        self.advice = adapter_for(made)
+        self.line = line_of(layer, otherwise=factory)
+        self.advice = adapter_for(factory)
         self.reads: tuple[str, ...] = _checked_reads(layer)
 
     def forward(self, states: Tensor, **context: Tensor | None) -> Tensor:
         """States `(rows, width, d_model)` to the same. Raises as `ForeignModel.forward`."""
         what = f"forward of {type(self.layer).__name__}({shape_of(states)})"
         with naming(what, self.line, self.advice):
-            given = self.layer(states, **context)
-        mixed: Tensor = given[0] if isinstance(given, tuple) and given else given
+            output = self.layer(states, **context)
+        mixed: Tensor = output[0] if isinstance(output, tuple) and output else output
         check_output(self, self.layer, mixed, tuple(states.shape), "states")
         return mixed
 
@@ -173,7 +178,9 @@ def theirs(model: nn.Module) -> nn.Module | None:
 
 
 def _wrapper(model: nn.Module) -> ForeignModel | ForeignMixer | None:
-    wrappers = (one for one in model.modules() if isinstance(one, ForeignModel | ForeignMixer))
+    wrappers = (
+        module for module in model.modules() if isinstance(module, ForeignModel | ForeignMixer)
+    )
     return next(wrappers, None)
 
 
@@ -222,7 +229,7 @@ def naming(
 def check_output(
     wrapper: ForeignModel | ForeignMixer,
     module: nn.Module,
-    given: Any,
+    output: Any,
     expected: tuple[int, ...],
     what: str,
 ) -> None:
@@ -231,9 +238,9 @@ def check_output(
     Raises:
         SynthbenchError: it is not a tensor of floats, or has another shape.
     """
-    fits = isinstance(given, Tensor) and given.is_floating_point() and given.shape == expected
+    fits = isinstance(output, Tensor) and output.is_floating_point() and output.shape == expected
     if not fits:
         raise SynthbenchError(
-            f"{wrapper.line}forward of {type(module).__name__} gave {shape_of(given)}: "
+            f"{wrapper.line}forward of {type(module).__name__} gave {shape_of(output)}: "
             f"expected {what} {expected}. {wrapper.advice}"
         )

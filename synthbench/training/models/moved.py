@@ -15,7 +15,7 @@ MOVED = 0.1
 @contextlib.contextmanager
 def moved(parameters: list[nn.Parameter], far: float) -> Iterator[None]:
     """Add noise to all parameters for a while, without a change of random state."""
-    before = [one.detach().clone() for one in parameters]
+    before = [parameter.detach().clone() for parameter in parameters]
     draws = torch.Generator().manual_seed(0)
     with torch.no_grad():
         for parameter in parameters:

@@ -74,15 +74,15 @@ def load(reference: str) -> Callable[..., Any]:
     """
     source, _, name = resolved(reference).rpartition(":")
     module = _file(source, _read(source)) if source.endswith(".py") else _module(source)
-    found = getattr(module, name, None)
-    if found is None:
-        known = [one for one, value in vars(module).items() if isinstance(value, type)]
+    member = getattr(module, name, None)
+    if member is None:
+        known = [key for key, value in vars(module).items() if isinstance(value, type)]
         raise unknown_name(f"class of {source}", name, known)
-    if not callable(found):
+    if not callable(member):
         raise UsageError(
-            f"{reference!r} is {type(found).__name__}: expected a class or a function."
+            f"{reference!r} is {type(member).__name__}: expected a class or a function."
         )
-    return found  # type: ignore[no-any-return]
+    return member  # type: ignore[no-any-return]
 
 
 def _module(name: str) -> Any:

@@ -87,12 +87,12 @@ def find_study(task: str, profile: str = "cpu", name: str = "main") -> Study:
     Raises:
         UsageError: no such task, profile or study. The nearest is offered.
     """
-    (made,) = as_tasks(task)
-    brought = optional_function(made, "recipes", "studies")
-    studies: tuple[Study, ...] = (*STUDIES, *(brought(made) if brought else ()))
+    (default_task,) = as_tasks(task)
+    brought = optional_function(default_task, "recipes", "studies")
+    studies: tuple[Study, ...] = (*STUDIES, *(brought(default_task) if brought else ()))
     of_task = [study for study in studies if study.task == task]
     if not of_task:
-        of_task = [*plain_studies(made)]
+        of_task = [*plain_studies(default_task)]
         name = PLAIN if name == "main" else name
     if not of_task:
         raise UsageError(

@@ -13,8 +13,8 @@ from synthbench.training.recipes.base import Measure, Recipe, Study, settings
 
 def _decoder(name: str, recipe: str, options: str) -> Recipe:
     """A causal Transformer that generates the answer."""
-    made = Recipe(name, "causal-transformer", steps=1, form="causal-lm", schedule="cosine")
-    return made.changed(settings(recipe), settings(options))
+    base = Recipe(name, "causal-transformer", steps=1, form="causal-lm", schedule="cosine")
+    return base.changed(settings(recipe), settings(options))
 
 
 def _digits(count: int, headline: str = "") -> Measure:

@@ -179,17 +179,17 @@ class Recipe:
             for field in dataclasses.fields(self)
             if field.name not in _FIXED
         }
-        chosen: dict[str, Any] = {}
-        for name, given in recipe.items():
+        values: dict[str, Any] = {}
+        for name, value in recipe.items():
             if name not in fields:
                 raise unknown_name("field of a recipe", name, fields)
-            chosen[name] = (
-                _read_heat(given)
+            values[name] = (
+                _read_heat(value)
                 if name == "heat"
-                else read_value(f"Recipe {name}", given, fields[name])
+                else read_value(f"Recipe {name}", value, fields[name])
             )
-        read = {name: read_option(given) for name, given in options.items()}
-        changed = dataclasses.replace(self, **chosen, options={**self.options, **read})
+        read = {name: read_option(value) for name, value in options.items()}
+        changed = dataclasses.replace(self, **values, options={**self.options, **read})
         changed._check()
         return changed
 
@@ -295,7 +295,7 @@ class Study:
 
     def of(self, tasks: Sequence[Task]) -> Study:
         """The study on other variants of its task, or with other parameters."""
-        variants = tuple(one.variant for one in tasks)
+        variants = tuple(task.variant for task in tasks)
         return dataclasses.replace(
             self, variants=variants, parameters=tasks[0].parameters.changed()
         )
@@ -321,28 +321,28 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _read_heat(given: Any) -> tuple[float, float, float] | None:
-    if given is None or given == "none":
+def _read_heat(heat: Any) -> tuple[float, float, float] | None:
+    if heat is None or heat == "none":
         return None
     try:
-        first, last, share = given.split(",") if isinstance(given, str) else given
+        first, last, share = heat.split(",") if isinstance(heat, str) else heat
     except (ValueError, TypeError):
         raise ParameterError(
-            f"Recipe heat={given!r:.60}: expected three numbers such as 0.33,8,0.5, or none."
+            f"Recipe heat={heat!r:.60}: expected three numbers such as 0.33,8,0.5, or none."
         ) from None
-    numbers = (read_value("Recipe heat", one, 1.0) for one in (first, last, share))
+    numbers = (read_value("Recipe heat", number, 1.0) for number in (first, last, share))
     return next(numbers), next(numbers), next(numbers)
 
 
-def read_option(given: Any) -> Any:
+def read_option(value: Any) -> Any:
     """A model's option. Text is read as a number, a truth value, a name, or several of them."""
-    if not isinstance(given, str):
-        return given
-    if "," in given:
-        return tuple(map(read_option, given.split(",")))
+    if not isinstance(value, str):
+        return value
+    if "," in value:
+        return tuple(map(read_option, value.split(",")))
     for read in (int, float):
         try:
-            return read(given)
+            return read(value)
         except ValueError:
             continue
-    return {"true": True, "false": False, "none": None}.get(given.lower(), given)
+    return {"true": True, "false": False, "none": None}.get(value.lower(), value)

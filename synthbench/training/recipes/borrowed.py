@@ -22,13 +22,13 @@ def find_recipe(study: Study, model: str) -> Recipe:
     Raises:
         UsageError: there is neither such a recipe nor such a model, or the line has several.
     """
-    if found := named(study, model):
-        if len(found) > 1:
+    if matches := named(study, model):
+        if len(matches) > 1:
             raise UsageError(
                 f"Model {model!r} has several recipes in study {study.name!r} of {study.task}: "
-                f"{', '.join(recipe.name for recipe in found)}."
+                f"{', '.join(recipe.name for recipe in matches)}."
             )
-        return found[0]
+        return matches[0]
     is_layer = model.startswith(LAYER)
     if is_layer or is_reference(model):
         reference = resolved(model.removeprefix(LAYER))
@@ -48,7 +48,7 @@ def named(study: Study, model: str) -> list[Recipe]:
 def model_names(study: Study) -> list[str]:
     """The models that `train` takes by name: the study's, ours for such rows, registered ones."""
     reads = MODELS[study.recipes[0].model].reads
-    ours = [name for name, one in MODELS.items() if one.reads == reads]
+    ours = [name for name, model in MODELS.items() if model.reads == reads]
     recipes = [recipe.name for recipe in study.recipes]
     return list(dict.fromkeys([*recipes, *ours, *registered_models()]))
 
@@ -63,10 +63,11 @@ def own_recipes(
         ParameterError: an option that cannot be read.
     """
     lines = {recipe.title for recipe in study.recipes}
-    own = [one for one in models if not named(study, one)] + [f"{LAYER}{one}" for one in layers]
+    own = [model for model in models if not named(study, model)]
+    own += [f"{LAYER}{layer}" for layer in layers]
     if options and not own:
         raise UsageError("Options are for models and layers of your own. None is named.")
-    recipes = [find_recipe(study, one).changed({}, options) for one in own]
+    recipes = [find_recipe(study, name).changed({}, options) for name in own]
     names = [recipe.name for recipe in recipes]
     if len({*names, *lines}) < len(names) + len(lines):
         raise UsageError(f"Models {', '.join(names)}: a name is repeated.")

@@ -113,4 +113,4 @@ def _by_rule(task: str, depth: int, rates: Mapping[str, float]) -> Study:
     )
 
 
-STUDIES = (*_TRIALS.values(), *(_by_rule(task, *found) for task, found in _FOUND.items()))
+STUDIES = (*_TRIALS.values(), *(_by_rule(task, *result) for task, result in _FOUND.items()))

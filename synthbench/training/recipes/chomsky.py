@@ -50,15 +50,15 @@ _RECURRENT = {"d_model": 256, "one_hot": True}
 
 def _published() -> dict[str, dict[tuple[str, str], Published]]:
     """The scores of table 2, by model, variant and measure."""
-    found: dict[str, dict[tuple[str, str], Published]] = {model: {} for model in _MODELS}
+    published: dict[str, dict[tuple[str, str], Published]] = {model: {} for model in _MODELS}
     for line in TABLE.strip().splitlines():
         variant, *scores = line.split()
         for model, score in zip(_MODELS, scores, strict=True):
             if score == "-":
                 continue
             share = round(float(score) / 100, 4)
-            found[model][variant, "test"] = Published(share, "Chomsky hierarchy, table 2")
-    return found
+            published[model][variant, "test"] = Published(share, "Chomsky hierarchy, table 2")
+    return published
 
 
 _PUBLISHED = _published()
@@ -139,10 +139,10 @@ _ONE_ANSWER = (
 )
 
 
-def _shorter(made: Recipe) -> Recipe:
-    options = {name: value for name, value in made.options.items() if name != "one_hot"}
+def _shorter(recipe: Recipe) -> Recipe:
+    options = {name: value for name, value in recipe.options.items() if name != "one_hot"}
     return dataclasses.replace(
-        made,
+        recipe,
         steps=2_000,
         batch_size=64,
         learning_rate=1e-3,

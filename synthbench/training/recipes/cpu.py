@@ -17,9 +17,9 @@ def _smaller(study: Study, *recipes: Recipe, **changes: Any) -> Study:
     return dataclasses.replace(study, profile="cpu", recipes=recipes, **changes)
 
 
-def _changed(made: Recipe, recipe: str, options: str) -> Recipe:
+def _changed(base: Recipe, recipe: str, options: str) -> Recipe:
     """A recipe with other values. Its options are replaced."""
-    return dataclasses.replace(made, options={}).changed(settings(recipe), settings(options))
+    return dataclasses.replace(base, options={}).changed(settings(recipe), settings(options))
 
 
 def _ctl(name: str, options: str, recipe: str = "") -> Recipe:
@@ -54,14 +54,14 @@ def _ctl_gated(name: str, options: str, steps: int) -> Recipe:
 
     The paper's table 1 reads from the last. Table 5 has one of these models read from the first.
     """
-    made = _ctl(name, _DATA_ROUTER + options, f"steps={steps}")
+    recipe = _ctl(name, _DATA_ROUTER + options, f"steps={steps}")
     first = {line.name: line.published for line in ndr_ablations.READOUT.recipes}.get(
         f"{name}-first", {}
     )
-    figures = {key: one for key, one in made.published.items() if key[0] == "forward"}
-    figures |= {key: one for key, one in first.items() if key[0] == "backward"}
+    figures = {key: figure for key, figure in recipe.published.items() if key[0] == "forward"}
+    figures |= {key: figure for key, figure in first.items() if key[0] == "backward"}
     return dataclasses.replace(
-        made, by_variant={"backward": {"readout": "first"}}, published=figures
+        recipe, by_variant={"backward": {"readout": "first"}}, published=figures
     )
 
 
@@ -220,12 +220,12 @@ PARITY_RATES = _smaller(eureka.PARITY_RATES, *eureka.PARITY_RATES.recipes)
 
 
 def _see(name: str, steps: int, options: str) -> Recipe:
-    made = eureka.COMPOSITES.recipe(name)
+    base = eureka.COMPOSITES.recipe(name)
     recipe = (
         f"steps={steps} batch_size=64 learning_rate=1e-3 min_learning_rate=1e-5 warmup=100 "
         f"validate_every={steps // 20}"
     )
-    return _changed(made, recipe, options)
+    return _changed(base, recipe, options)
 
 
 #: Patches of 14 pixels, so that narrow models see a million images in a quarter of an hour.

@@ -38,7 +38,7 @@ def reasoning(name: str, model: str, learned: int, **changes: Any) -> Recipe:
     AdamW's beta2 and the warm-up are those of Nanda et al. (2023), from whom the paper has its
     weight decay.
     """
-    made = Recipe(
+    recipe = Recipe(
         name,
         model,
         steps=_PARITY_EPOCHS,
@@ -54,7 +54,7 @@ def reasoning(name: str, model: str, learned: int, **changes: Any) -> Recipe:
             ("default", "Eureka-ratio"): Published(learned / 5, _SOURCE_PARITY, runs=5),
         },
     )
-    return dataclasses.replace(made, **changes)
+    return dataclasses.replace(recipe, **changes)
 
 
 #: Heat treatment on the reasoning task: from 1/3 to √d_head = 2 in the first half (section 5.2).
@@ -84,8 +84,8 @@ PARITY = Study(
 
 def _without(name: str, options: dict[str, Any], **changes: Any) -> Recipe:
     """Plain softmax, with PyTorch's default instead of one choice of Nanda et al."""
-    made = reasoning(name, "parity-softmax", 3, published={}, **changes)
-    return dataclasses.replace(made, options={**made.options, **options})
+    recipe = reasoning(name, "parity-softmax", 3, published={}, **changes)
+    return dataclasses.replace(recipe, options={**recipe.options, **options})
 
 
 PARITY_INIT = dataclasses.replace(
@@ -173,7 +173,7 @@ def vision(name: str, **changes: Any) -> Recipe:
     """A model of table 4."""
     model, differences = VISION[name]
     rate, least = RATES.get(name, RATES["vit"])
-    made = Recipe(
+    recipe = Recipe(
         name,
         model,
         steps=300 * _EPOCH,
@@ -188,7 +188,7 @@ def vision(name: str, **changes: Any) -> Recipe:
         validate_every=_EPOCH,
         log_gradients=True,
     )
-    return dataclasses.replace(made, **{**differences, **changes})
+    return dataclasses.replace(recipe, **{**differences, **changes})
 
 
 #: Tables 4 to 10, each headed by variant, table and title. A line has the model, the Eureka-ratio

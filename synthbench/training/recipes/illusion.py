@@ -181,8 +181,8 @@ A5 = dataclasses.replace(
     variants=("A5",),
     parameters={"train_lengths": (1, 2, 16)},
     recipes=tuple(
-        dataclasses.replace(made, batch_size=256)
-        for made in (_lstm(128, steps=3_000), _attention("rotary", 128, steps=3_000))
+        dataclasses.replace(recipe, batch_size=256)
+        for recipe in (_lstm(128, steps=3_000), _attention("rotary", 128, steps=3_000))
     ),
 )
 SHORT = dataclasses.replace(

@@ -73,7 +73,7 @@ def _setting(
     recipe: Mapping[str, Any] | None = None,
     **study: Any,
 ) -> SuiteSetting:
-    chosen: dict[str, Any] = {
+    values: dict[str, Any] = {
         "batch_size": 64,
         "weight_decay": 0.01,
         "clip": 1.0,
@@ -84,7 +84,7 @@ def _setting(
         **(recipe or {}),
     }
     recipes = tuple(
-        at_rate(Recipe("", model, steps=steps, options=options, **chosen), model, rate)
+        at_rate(Recipe("", model, steps=steps, options=options, **values), model, rate)
         for model, options in BASELINES.items()
         for rate in rates
     )

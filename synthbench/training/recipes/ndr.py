@@ -103,11 +103,11 @@ def published(
 ) -> dict[tuple[str, str], Published]:
     """Accuracies in hundredths, `mean±deviation`, as figures by variant and measure."""
     measures = [(variant, split) for variant in variants for split in splits]
-    found = {}
+    figures = {}
     for measure, figure in zip(measures, accuracies.split(), strict=True):
         mean, deviation = figure.split("±")
-        found[measure] = Published(int(mean) / 100, source, int(deviation) / 100, _SEEDS)
-    return found
+        figures[measure] = Published(int(mean) / 100, source, int(deviation) / 100, _SEEDS)
+    return figures
 
 
 def _study(

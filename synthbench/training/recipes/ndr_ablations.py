@@ -22,10 +22,10 @@ def _changed(
     parent: str, table: str, accuracies: str, options: dict[str, Any], **changes: Any
 ) -> Recipe:
     """The recipe of ctl with other options and fields."""
-    made = CTL.recipe(parent)
+    base = CTL.recipe(parent)
     figures = published(f"NDR, table {table}", CTL.variants, accuracies)
     return dataclasses.replace(
-        made, options={**made.options, **options}, published=figures, **changes
+        base, options={**base.options, **options}, published=figures, **changes
     )
 
 
@@ -56,9 +56,9 @@ def _readout(parent: str, readout: str, accuracies: str) -> Recipe:
 
 def _read_by_attention(parent: str) -> Recipe:
     """Read by cross-attention, of which the paper says that it was "not better"."""
-    made = CTL.recipe(parent)
-    options = {**made.options, "readout": "attention"}
-    return dataclasses.replace(made, name=f"{parent}-attention", options=options, published={})
+    base = CTL.recipe(parent)
+    options = {**base.options, "readout": "attention"}
+    return dataclasses.replace(base, name=f"{parent}-attention", options=options, published={})
 
 
 READOUT = dataclasses.replace(
@@ -121,9 +121,9 @@ _AFTER_30K = {
 def _shorter(study: Study, name: str, steps: int, table: str, tests: Mapping[str, str]) -> Study:
     """A study whose models are trained for fewer steps, with the paper's accuracies on test."""
     recipes = []
-    for made, accuracies in tests.items():
+    for model, accuracies in tests.items():
         figures = published(f"NDR, table {table}", study.variants, accuracies, ("test",))
-        recipes.append(dataclasses.replace(study.recipe(made), steps=steps, published=figures))
+        recipes.append(dataclasses.replace(study.recipe(model), steps=steps, published=figures))
     title = f"{study.title}, after {steps:,} steps"
     return dataclasses.replace(study, name=name, title=title, recipes=tuple(recipes))
 
@@ -148,13 +148,13 @@ def _draw_settings(number: int) -> Recipe:
         "dropout": round(draw.uniform(0.0, 0.5), 3),
         "key_dropout": round(draw.uniform(0.0, 0.5), 3),
     }
-    made = CTL.recipe("ndr")
+    base = CTL.recipe("ndr")
     return dataclasses.replace(
-        made,
+        base,
         name=f"setting-{number}",
         learning_rate=float(f"{math.exp(draw.uniform(math.log(5e-5), math.log(1e-3))):.2g}"),
         weight_decay=round(draw.uniform(0.0, 0.1), 4),
-        options={**made.options, **options},
+        options={**base.options, **options},
         published={},
     )
 

@@ -37,22 +37,22 @@ _PAPER_RATES, _RATES = (1e-4, 4.6e-4, 2.2e-3, 1e-2), (1e-3, 2.2e-3, 4.6e-3, 1e-2
 
 def _options(name: str, width: int, longest: int, dropout: float) -> dict[str, Any]:
     """Two layers of this width for rows of up to `longest` places."""
-    made: dict[str, Any] = {"d_model": width, "dropout": dropout}
+    options: dict[str, Any] = {"d_model": width, "dropout": dropout}
     if name == "lstm":
-        return {**made, "d_embedding": width, "num_layers": 2}
+        return {**options, "d_embedding": width, "num_layers": 2}
     if name == "base-convolution":
-        return {**made, "kernels": (3, longest)}
+        return {**options, "kernels": (3, longest)}
     if name == "attention":
-        made |= {"num_heads": 1, "position": "learned", "max_length": longest}
-        made["weight_dropout"] = dropout
-    return {**made, "mlp": 0}
+        options |= {"num_heads": 1, "position": "learned", "max_length": longest}
+        options["weight_dropout"] = dropout
+    return {**options, "mlp": 0}
 
 
 def _with_rates(study: Study, name: str, rates: tuple[float, ...], **changes: Any) -> Study:
     """Every model of a study with each of these learning rates."""
     recipes = tuple(
-        dataclasses.replace(made, name=f"{made.name}-{rate:g}", learning_rate=rate)
-        for made in study.recipes
+        dataclasses.replace(recipe, name=f"{recipe.name}-{rate:g}", learning_rate=rate)
+        for recipe in study.recipes
         for rate in rates
     )
     title = f"{study.title}: four learning rates"

@@ -110,16 +110,16 @@ def _lines(
         first.setdefault(recipe.model, dataclasses.replace(recipe, name=recipe.model))
     base = dataclasses.replace(setting.study, recipes=tuple(first.values()))
     own = own_recipes(base, models, layers, options)
-    wanted = [one for model in models for one in named(base, model)]
-    chosen = [one for one in base.recipes if not (models or own) or one in wanted] + own
+    wanted = [recipe for model in models for recipe in named(base, model)]
+    kept = [recipe for recipe in base.recipes if not (models or own) or recipe in wanted] + own
     usual = dict.fromkeys(recipe.learning_rate for recipe in setting.study.recipes)
     tried = tuple(rates or usual)
     lines = []
-    for one in chosen:
-        if width != WIDTH and (one not in own or one.model.startswith(LAYER)):
-            one = one.changed({}, {"d_model": width})
-        recipes = tuple(at_rate(one, one.name, rate) for rate in tried)
-        lines.append(Line(one.name, recipes, one.name not in first))
+    for recipe in kept:
+        if width != WIDTH and (recipe not in own or recipe.model.startswith(LAYER)):
+            recipe = recipe.changed({}, {"d_model": width})
+        recipes = tuple(at_rate(recipe, recipe.name, rate) for rate in tried)
+        lines.append(Line(recipe.name, recipes, recipe.name not in first))
     return lines
 
 
@@ -130,10 +130,10 @@ def read_rates(rates: Sequence[float] | None) -> tuple[float, ...]:
         ParameterError: a rate that is not above 0 and at most 1.
         UsageError: a repeated rate.
     """
-    chosen = tuple(float(rate) for rate in rates or ())
-    for rate in chosen:
+    tried = tuple(float(rate) for rate in rates or ())
+    for rate in tried:
         if not 0 < rate <= 1:
             raise ParameterError(f"Learning rate {rate}: allowed are numbers above 0, up to 1.")
-    if len(set(chosen)) < len(chosen):
-        raise UsageError(f"Learning rates {', '.join(map(str, chosen))}: a rate is repeated.")
-    return chosen
+    if len(set(tried)) < len(tried):
+        raise UsageError(f"Learning rates {', '.join(map(str, tried))}: a rate is repeated.")
+    return tried

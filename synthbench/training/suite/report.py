@@ -111,7 +111,7 @@ def _mean(runs: Sequence[Mapping[str, Any]], name: str) -> float | None:
 
 def _by_size(runs: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """The mean figure by length or other size, or by step where rows have one size."""
-    found: dict[str, list[float]] = {}
+    by_size: dict[str, list[float]] = {}
     for run in runs:
         points = run["by_size"] or {
             str(point["step"]): point["accuracy"]
@@ -119,8 +119,8 @@ def _by_size(runs: Sequence[Mapping[str, Any]]) -> dict[str, float]:
             if point["split"] == "test"
         }
         for size, value in points.items():
-            found.setdefault(size, []).append(value)
-    return {size: statistics.fmean(values) for size, values in found.items()}
+            by_size.setdefault(size, []).append(value)
+    return {size: statistics.fmean(values) for size, values in by_size.items()}
 
 
 def setting_of(setting: SuiteSetting, lines: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -148,16 +148,18 @@ def stored_lines(runs: Iterable[Run], setting: SuiteSetting) -> list[dict[str, A
     """The lines of the baselines in the table of runs that the package ships."""
     study = setting.study
     recipes = {recipe.name: recipe for recipe in study.recipes}
-    found: dict[str, list[tuple[int, dict[str, Any]]]] = {}
+    by_model: dict[str, list[tuple[int, dict[str, Any]]]] = {}
     for run in runs:
         if (run["task"], run["study"], run["profile"]) == (study.task, study.name, study.profile):
             recipe = recipes[run["model"]]
             place = list(recipes).index(run["model"])
-            found.setdefault(recipe.model, []).append((place, _row(run, setting)))
+            by_model.setdefault(recipe.model, []).append((place, _row(run, setting)))
     lines = []
     for model in dict.fromkeys(recipe.model for recipe in study.recipes):
-        if rows := found.get(model):
-            ordered = [row for _, row in sorted(rows, key=lambda one: (one[0], one[1]["seed"]))]
+        if rows := by_model.get(model):
+            ordered = [
+                row for _, row in sorted(rows, key=lambda entry: (entry[0], entry[1]["seed"]))
+            ]
             lines.append(line_of(model, ordered, seeds=1, tried=1, stored=True))
     return lines
 
@@ -165,12 +167,12 @@ def stored_lines(runs: Iterable[Run], setting: SuiteSetting) -> list[dict[str, A
 def stored_report(runs: Iterable[Run], settings: Iterable[SuiteSetting]) -> dict[str, Any]:
     """The report of the baselines alone."""
     every = list(runs)
-    made = [setting_of(one, stored_lines(every, one)) for one in settings]
+    reports = [setting_of(setting, stored_lines(every, setting)) for setting in settings]
     return {
         "suite": "layers",
         "profile": "cpu",
         "width": 64,
         "precision": "float32",
         "rates": list(RATES),
-        "settings": [one for one in made if one["models"]],
+        "settings": [report for report in reports if report["models"]],
     }

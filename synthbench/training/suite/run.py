@@ -93,11 +93,11 @@ def reproduce_suite(
     path = Path(out or f"{suite}-reproduced")
     output = OutputDirectory(path, _MARK)
     output.check()
-    chosen = [one for one in SUITES[suite] if one.quick or not quick]
+    settings = [setting for setting in SUITES[suite] if setting.quick or not quick]
     if quick and not tried:
-        tried = (chosen[0].study.recipes[0].learning_rate,)
+        tried = (settings[0].study.recipes[0].learning_rate,)
     planned = plans(
-        chosen, path, models or (), layers or (), options or {}, width, tried, seeds
+        settings, path, models or (), layers or (), options or {}, width, tried, seeds
     )  # fmt: skip
     with needs("'reproduce'", "PyTorch", "train"):  # slow, so after all names are checked
         from synthbench.training.layer_checks.before_training import check_before_training
@@ -120,7 +120,7 @@ def reproduce_suite(
         "workers": workers, "overwrite": overwrite, "skip_checks": skip_checks,
         "progress": progress,
     }  # fmt: skip
-    total, noted = (sum(column) for column in zip(*(one.steps for one in planned), strict=True))
+    total, noted = (sum(column) for column in zip(*(plan.steps for plan in planned), strict=True))
     try:
         with steps_bar(progress, f"reproduce {suite}", total, noted):
             for plan in planned:
@@ -176,9 +176,9 @@ def _report(
         if any(line.own for line in plan.lines) and width == WIDTH and precision == "float32":
             trained = {line.name for line in plan.lines}
             lines += [
-                one
-                for one in stored_lines(stored_runs(), plan.setting)
-                if one["model"] not in trained
+                line
+                for line in stored_lines(stored_runs(), plan.setting)
+                if line["model"] not in trained
             ]
         settings.append(setting_of(plan.setting, lines))
     return {
@@ -217,10 +217,10 @@ def read_report(run: str | PathLike[str]) -> dict[str, Any]:
         DatasetError: a report that cannot be read.
     """
     path = Path(run)
-    found = [path] if path.is_file() else [path / f"{name}.json" for name in SUITES]
-    file = next((one for one in found if one.is_file()), None)
+    candidates = [path] if path.is_file() else [path / f"{name}.json" for name in SUITES]
+    file = next((candidate for candidate in candidates if candidate.is_file()), None)
     if file is None:
-        raise UsageError(f"No report of a suite at {str(path)!r}: expected {found[0]}.")
+        raise UsageError(f"No report of a suite at {str(path)!r}: expected {candidates[0]}.")
     try:
         report: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -79,7 +79,10 @@ def markdown(report: Json) -> str:
     ).markdown()  # fmt: skip
     meanings = Table(
         ("setting", "rows", "pass", "fail"),
-        [(one["name"], one["title"], one["pass"], one["fail"]) for one in report["settings"]],
+        [
+            (setting["name"], setting["title"], setting["pass"], setting["fail"])
+            for setting in report["settings"]
+        ],
     ).markdown()
     runs = Table(_RUNS, list(_runs(report)), right=range(2, len(_RUNS))).markdown()
     notes = "\n".join(f"- {note}" for note in NOTES)
@@ -116,8 +119,8 @@ def suite_table(report: Json) -> Any:
         ]
         lines.append([setting["name"], *cells])
     meanings = [
-        f"{one['name']}: a pass means: {one['pass']}. A fail: {one['fail']}."
-        for one in report["settings"]
+        f"{setting['name']}: a pass means: {setting['pass']}. A fail: {setting['fail']}."
+        for setting in report["settings"]
     ]
     table = Table(["setting", *names], lines, right=range(1, len(names) + 1))
     title = f"The suite {report['suite']}, width {report['width']}"
@@ -181,7 +184,7 @@ def comparison_rows(first: Json, second: Json) -> list[list[str]]:
             for setting in pair
         ]
         for model in dict.fromkeys([*lines[0], *lines[1]]):
-            both = [one.get(model) for one in lines]
+            both = [by_model.get(model) for by_model in lines]
             cells = [cell(line, setting or {}) for line, setting in zip(both, pair, strict=True)]
             rows.append([name, model, *cells, _difference(both)])
     return rows
