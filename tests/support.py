@@ -16,6 +16,7 @@ from synthbench.engine.engine import Engine
 from synthbench.sampling.blocks import KeyedRows
 from synthbench.sampling.plan import make_plan
 from synthbench.sampling.splits import SplitSampler
+from synthbench.tasks.own_variant import OWN, OwnVariant
 from synthbench.tasks.registry import list_tasks, task_class
 from synthbench.tasks.registry import task as make_task
 
@@ -34,6 +35,14 @@ IMAGELESS = [
     for variant in task_class(name).variants
 ]
 
+
+#: Those of them that have a rule of their own. Where a user may give a rule, other variants are the
+#: same code with other tables, whose rows golden digests hold.
+RULES = [
+    (name, variant)
+    for name, variant in IMAGELESS
+    if not issubclass(task_class(name), OwnVariant) or variant in (make_task(name).variant, OWN)
+]
 
 #: Tasks of texts that have tokens and forms, and those of them whose labels are classes.
 TEXTS = [name for name in list_tasks() if make_task(name).forms]

@@ -24,7 +24,7 @@ from synthbench.tasks.row_ids import fingerprints
 from synthbench.verification.conformance import datasets
 from synthbench.verification.conformance.check import check_task
 from synthbench.verification.conformance.rows import check_columns
-from tests.support import IMAGELESS, ONE_EACH, drawn, first_fast, plain_rows
+from tests.support import ONE_EACH, RULES, drawn, first_fast, plain_rows
 from tests.tasks.blocks import assert_rows_and_levels
 from tests.toy_task import Numbers
 
@@ -34,7 +34,7 @@ LISTED = 50_000
 NAMES = [name for name, _ in ONE_EACH]
 every_task = pytest.mark.parametrize("name", [*NAMES, Numbers.name])
 every_variant = pytest.mark.parametrize(
-    ("name", "variant"), [*first_fast(IMAGELESS), (Numbers.name, "default")]
+    ("name", "variant"), [*first_fast(RULES), (Numbers.name, "default")]
 )
 
 
@@ -62,7 +62,7 @@ def test_a_task_keeps_every_promise(name, variant, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "variant"), [one for one in IMAGELESS if one not in ONE_EACH])
+@pytest.mark.parametrize(("name", "variant"), [one for one in RULES if one not in ONE_EACH])
 @pytest.mark.usefixtures("short_rounds")
 def test_its_other_variants_keep_those_of_rows_and_levels(name, variant, tmp_path):
     """Golden digests hold all variants' bytes."""

@@ -54,7 +54,7 @@ def drawn(one, split, count):
 def test_every_held_out_row_that_counts_is_found_and_no_training_row(one, search):
     texts, rows = [], []
     for split in (split.name for split in one.splits if split.evaluation):
-        for row in drawn(one, split, 6):
+        for row in drawn(one, split, 3):
             if not search.counts(one, words_of(one, row)):
                 continue
             written = row if one.name == "sudoku" else joined(one, row)  # points end sentences

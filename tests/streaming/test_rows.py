@@ -67,6 +67,7 @@ def test_numbers_that_no_row_has_are_refused(number):
 # Ranks.
 
 
+@pytest.mark.usefixtures("short_rounds")
 @pytest.mark.parametrize("source", SOURCES)
 def test_row_j_of_share_r_is_row_j_times_world_size_plus_r(source):
     whole = synthbench.tokens(source, form="causal-lm", batch_size=200)[0]

@@ -6,7 +6,7 @@ import pytest
 
 from synthbench.auditing.variant import audit_spec_of
 from synthbench.tasks.registry import task as make_task
-from tests.support import IMAGELESS, draw_splits, first_fast
+from tests.support import RULES, draw_splits, first_fast
 
 
 def rendered(task, split, rows=60):
@@ -19,7 +19,7 @@ def predictions(task, name, columns, split="test"):
     return shortcut.fit(train)(columns)
 
 
-@pytest.mark.parametrize(("name", "variant"), first_fast(IMAGELESS))
+@pytest.mark.parametrize(("name", "variant"), first_fast(RULES))
 def test_every_task_can_be_looked_at_in_whole_and_in_parts(name, variant):
     task = make_task(name, variant)
     spec = audit_spec_of(task)

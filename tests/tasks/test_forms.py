@@ -14,11 +14,11 @@ from synthbench.tasks.features import sequence, value
 from synthbench.tasks.forms import FORMS, form_of
 from synthbench.tasks.registry import list_tasks
 from synthbench.tasks.registry import task as make_task
-from tests.support import IMAGELESS, first_fast, plain_rows
+from tests.support import RULES, first_fast, plain_rows
 
 pytestmark = pytest.mark.usefixtures("short_rounds")
 
-TEXT = first_fast(one for one in IMAGELESS if make_task(*one).forms)
+TEXT = first_fast(one for one in RULES if make_task(*one).forms)
 CLASSES = [one for one in TEXT if make_task(*one.values).labels]
 
 

@@ -26,9 +26,9 @@ from synthbench.tasks.row_ids import (
     ids,
     read_ids,
 )
-from tests.support import IMAGELESS, ONE_EACH, draw_splits, first_fast, id_texts
+from tests.support import ONE_EACH, RULES, draw_splits, first_fast, id_texts
 
-every_variant = pytest.mark.parametrize(("name", "variant"), first_fast(IMAGELESS))
+every_variant = pytest.mark.parametrize(("name", "variant"), first_fast(RULES))
 
 
 def candidates(task, n, bucket):
@@ -60,7 +60,7 @@ def test_evaluation_splits_have_the_held_out_rows_and_nothing_else_has_any(name,
 @pytest.mark.slow
 @pytest.mark.usefixtures("short_rounds")
 @pytest.mark.parametrize(
-    ("seed", "name", "variant"), [(seed, *one) for seed, one in enumerate(IMAGELESS, 1)]
+    ("seed", "name", "variant"), [(seed, *one) for seed, one in enumerate(RULES, 1)]
 )
 def test_so_it_is_for_every_variant_and_other_seeds(seed, name, variant):
     check_splits_and_stream(name, variant, seed)

@@ -15,9 +15,9 @@ from synthbench.tasks.registry import task_class
 from synthbench.tasks.row_ids import rows_table
 from synthbench.verification.proof import proved, prover
 from synthbench.verification.rows import derived_columns, first_wrong_row
-from tests.support import IMAGELESS, draw_splits, drawn, first_fast
+from tests.support import RULES, draw_splits, drawn, first_fast
 
-PROVED = [(name, variant) for name, variant in IMAGELESS if prover(task_class(name))]
+PROVED = [(name, variant) for name, variant in RULES if prover(task_class(name))]
 #: Parameters that change the rule.
 OTHERS = [
     ("listops", {"ties": "first", "max_args": 7}),
