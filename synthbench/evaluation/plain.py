@@ -14,6 +14,7 @@ _HIDDEN = re.compile(
     r"|\\(?:textcolor|color|colorbox)\s?(?:\[[^\[\]{}]{0,40}\]\s?)?\{[^{}]{0,99}\}"
     r"|\\(?:[hv]?phantom|[hv]space|label|tag)\*?\s?\{[^{}]{0,999}\}"
     r"|\\(?:begin|end)\s?\{\w{1,20}\*?\}(?:\{[lcr| ]*\})?"
+    r"|\\(?:[hc]line|(?:top|mid|bottom)rule)(?![a-z])(?:\{[\d-]{1,9}\})?"
 )
 #: Commands as signs. Any other is a word, which no value has.
 _SIGNS = {

@@ -25,6 +25,9 @@ _EDGES = " \t\r\n*_`$\"'“”,:;!{}∴✅✔✓👉👍"
 #: A fraction of TeX in an answer that a task checks, and the most that are nested.
 _FRACTION = re.compile(r"\\[dt]?frac\s?\{([^{}]{0,99})\}\s?\{([^{}]{0,99})\}")
 _DEEPEST = 5
+#: Arrows of TeX that may be moves of a path.
+_MOVES = {"up": "↑", "down": "↓", "left": "←"}
+_ARROW = re.compile(r"\\(up|down|left)arrow(?![a-z])")
 #: A whole number, with its digits in groups or, as in the labels of `addition`, apart.
 _WHOLE = re.compile(
     r"(?P<sign>[-+]?)(?:(?P<digits>\d{1,3}(?P<group>[ ,'_])\d{3}(?:(?P=group)\d{3})*+|\d++)"
@@ -77,7 +80,7 @@ _ITEM = re.compile(
 #: Single symbols that hyphens join.
 _HYPHENS = re.compile(r"\s*\w(?:-\w)+")
 #: A line between the rows of a grid or table, with corners.
-_BORDER = re.compile(r"(?=.*[|+\u250c-\u257f])[\s|+:]*[-=\u2500-\u257f]{2}[\s|+:=\u2500-\u257f-]*")
+_BORDER = re.compile(r"(?=.*[|+\u250c-\u257f])[\s|+:]*[-=\u2500-\u257f][\s|+:=\u2500-\u257f-]+")
 _NUMERIC = re.compile(r"[\s\d.,;|()\[\]eE+:*`$-]*")
 
 
@@ -132,7 +135,7 @@ def reader(
     words = (label.split(separator) if separator else [*label]) if ignored else []
     unasked = {place for place, word in enumerate(words) if word == ignored}
     tokens = functools.partial(_tokens, frozenset(names), signs, (len(words), unasked, ignored))
-    read = functools.partial(_sequence, tokens, signs, separator)
+    read = functools.partial(_sequence, tokens, len(names), signs, separator)
     if kind == "sequence":
         return read
     # An arrow may be a move of a path, which the check reads.
@@ -223,8 +226,9 @@ def _forms(names: tuple[str, ...]) -> dict[str, str]:
 
 
 def _sequence(
-    tokens: Callable[[str], list[str]], signs: dict[int, str], separator: str, text: str, mode: str
-) -> str | None:
+    tokens: Callable[[str], list[str]], width: int, signs: dict[int, str], separator: str,
+    text: str, mode: str,
+) -> str | None:  # fmt: skip
     """The tokens of all lines, of the first lines behind a mark, or of the last lines."""
     text = re.sub(r"\A\s*\*\*(.*)\*\*[\s.]*\Z", r"\1", text, flags=re.DOTALL)
     lines = _unnumbered([line for line in text.splitlines() if not _BORDER.fullmatch(line)])
@@ -238,7 +242,8 @@ def _sequence(
         if not words and mode == BEHIND and not rows:
             return separator.join(tokens(_CLAUSE.split(line, maxsplit=1)[0])) or None
         is_apart = blank and mode != ENCLOSED and len(words) + len(rows[-1]) > 2
-        if stopped := is_apart or not words:
+        # Bands of a Sudoku, whose rows have as many cells as there are digits, are not apart.
+        if stopped := not words or (is_apart and not len(words) == len(rows[-1]) == width):
             break
         rows.append(words)
         blank = False
@@ -334,7 +339,7 @@ def _checked(text: str, mode: str, signs: Mapping[int, str] = {}) -> str | None:
     text, depth = "\n".join(lines), 0
     while depth < _DEEPEST and (replaced := _FRACTION.subn(r"((\1)/(\2))", text))[1]:
         text, depth = replaced[0], depth + 1
-    parts = re.split("([←↑↓])", text) if signs else [text]  # which may be moves
+    parts = re.split("([←↑↓])", _ARROW.sub(lambda it: _MOVES[it[1]], text)) if signs else [text]
     text = (
         "".join(part if part in "←↑↓" else plain(part) for part in parts)
         .translate(signs)

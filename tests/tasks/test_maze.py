@@ -19,6 +19,7 @@ from synthbench.tasks.maze.task import MazeTask
 from synthbench.tasks.row_ids import are_held_out
 from tests.tasks.blocks import rows_of
 
+WORDS = {"U": "up", "R": "right", "D": "down", "L": "left"}
 VARIANTS = ("tree", "open")
 GRID = [
     "# # # # # # # # #",
@@ -185,6 +186,8 @@ def test_the_grid_and_its_moves_are_right_in_every_usual_form():
         MOVES.replace(" ", ""), MOVES.lower(), MOVES.replace(" ", ", "), MOVES.replace(" ", " -> "),
         MOVES.replace(" ", "→"), MOVES.split(" "), f"{MOVES}.",
         MOVES.translate(str.maketrans("URDL", "↑→↓←")),
+        ", ".join(WORDS[move] for move in MOVES.split(" ")),
+        [row.split(" ") for row in lines], np.array([row.split(" ") for row in lines]),
     ]  # fmt: skip
     for answer in right:
         assert task.score(ROW, answer) == 1.0, answer
@@ -210,6 +213,8 @@ def test_replies_with_moves_or_grids_are_judged(variant):
         for reply in (
             f"Answer: {row['answer']}", f"\\boxed{{{row['answer']}}}", f"Answer:\n{grid}",
             f"I go on.\n\n```\n{grid.replace(' ', '')}\n```", llm.worked_solution(task, row),
+            "Answer: " + ", ".join(WORDS[move].title() for move in row["answer"].split(" ")),
+            "Answer: $" + " ".join(f"\\{WORDS[it]}arrow" for it in row["answer"].split(" ")) + "$",
         ):  # fmt: skip
             assert llm.score(task, row, reply) == 1.0, reply
         for reply in (f"Answer: {row['answer']} U", f"Answer:\n{grid.replace('*', '.')}", "R"):

@@ -285,6 +285,20 @@ def test_filled_grids_are_right_in_every_usual_form():
     assert task.measure(ROW, PUZZLE.replace(".", "0"))["position_accuracy"] == 0.0
 
 
+def layouts_of(cells):
+    """A grid with empty lines or dashes between its bands, as tables, and as an array of TeX."""
+    size = int(len(cells) ** 0.5)
+    rows = [cells[first : first + size] for first in range(0, len(cells), size)]
+    lines = [" ".join(row) for row in rows]
+    bands = ["\n".join(lines[first : first + 2]) for first in range(0, size, 2)]
+    piped = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    ruled = " \\\\ \\hline\n".join(" & ".join(row) for row in rows)
+    return [
+        "\n\n".join(bands), "\n--------\n".join(bands), "|" + ":-:|" * size + f"\n{piped}",
+        f"|{'-|' * size}\n{piped}", f"\\begin{{array}}{{|{'c|' * size}}}\n{ruled}\n\\end{{array}}",
+    ]  # fmt: skip
+
+
 def test_replies_with_grids_are_judged_at_all_levels():
     for variant, level in [("4x4", "easy"), ("6x6", "medium"), ("9x9", "hard")]:
         task = synthbench.task("sudoku", variant, level=level)
@@ -294,6 +308,7 @@ def test_replies_with_grids_are_judged_at_all_levels():
         for reply in (
             f"Answer: {row['answer']}", f"\\boxed{{{row['answer']}}}", f"Answer:\n{grid}",
             f"I go on.\n\n```\n{grid.replace(' ', '')}\n```", llm.worked_solution(task, row),
+            *map("Answer:\n{}".format, layouts_of(row["label"].split(" "))),
         ):  # fmt: skip
             assert llm.score(task, row, reply) == 1.0, reply
         for reply in (f"Answer: {row['answer']} 1", f"Answer:\n{grid[:-1]}", "1"):

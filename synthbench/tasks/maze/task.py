@@ -22,6 +22,7 @@ mazes of 30 x 30. Here the shortest path is unique.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -112,12 +113,16 @@ class MazeTask(TextTask):
         return solver.shortest_path(grid, is_tree=self.variant == "tree")
 
     def read_answer(self, row: Mapping[str, Any], prediction: Any) -> str | None:
-        """The grid with its path, or moves, separated by spaces."""
+        """The grid with its path, also as lists of rows, or moves, separated by spaces."""
         if isinstance(prediction, str):
             return read_path(prediction)
+        if hasattr(prediction, "tolist"):
+            prediction = prediction.tolist()
         answer: str | None = self.answer.read(prediction, None)
         if answer is None and isinstance(prediction, list | tuple):
-            return read_path(" ".join(map(str, prediction[: solver.MOST**2 + 1])))
+            rows = [row if isinstance(row, list | tuple) else [row] for row in prediction]
+            cells = itertools.islice(itertools.chain.from_iterable(rows), solver.MOST**2 + 1)
+            return read_path(" ".join(map(str, cells)))
         return answer
 
     def check(self, row: Mapping[str, Any], answer: Any) -> bool:

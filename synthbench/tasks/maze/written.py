@@ -15,6 +15,7 @@ from synthbench.tasks.sequences import Sequence
 _LONGEST = 10_000
 _ARROWS = str.maketrans({"↑": "U", "→": "R", "↓": "D", "←": "L", "⬆": "U", "➡": "R", "⬇": "D",
                          "⬅": "L", "\ufe0f": None})  # fmt: skip
+_WORDS = re.compile(r"\b(?:up|right|down|left)\b", re.IGNORECASE)
 
 
 def lines(text: str) -> str:
@@ -102,11 +103,14 @@ def read_path(text: str) -> str | None:
 
     Example:
         >>> from synthbench.tasks.maze.written import read_path
-        >>> read_path("RR, d"), read_path("→ ↓"), read_path("#S*\n.G#"), read_path("right")
-        ('R R D', 'R D', '# S * . G #', None)
+        >>> read_path("RR, d"), read_path("→ ↓"), read_path("Up, left"), read_path("right of it")
+        ('R R D', 'R D', 'U L', None)
+        >>> read_path("#S*\n.G#")
+        '# S * . G #'
     """
     if len(text) > _LONGEST:
         return None
+    text = _WORDS.sub(lambda word: word[0][0], text)
     if any(letter in text.upper() for letter in MOVES):  # arrows are between the moves
         text = re.sub("-*>|[→⇒]", " ", text)
     signs = "".join(text.translate(_ARROWS).split())
