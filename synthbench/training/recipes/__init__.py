@@ -82,7 +82,7 @@ def find_study(task: str, profile: str = "cpu", name: str = "main") -> Study:
     """The study of a task, one of `STUDIES` or of those that the task's package brings.
 
     A package brings studies of its task in its module `recipes`, as `studies(task)`. A task of
-    texts without studies has the study `plain`.
+    texts without a study `main` has the study `plain`.
 
     Raises:
         UsageError: no such task, profile or study. The nearest is offered.
@@ -91,8 +91,8 @@ def find_study(task: str, profile: str = "cpu", name: str = "main") -> Study:
     brought = optional_function(default_task, "recipes", "studies")
     studies: tuple[Study, ...] = (*STUDIES, *(brought(default_task) if brought else ()))
     of_task = [study for study in studies if study.task == task]
-    if not of_task:
-        of_task = [*plain_studies(default_task)]
+    if all(study.name != "main" for study in of_task) and (plain := plain_studies(default_task)):
+        of_task += plain
         name = PLAIN if name == "main" else name
     if not of_task:
         raise UsageError(
