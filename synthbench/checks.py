@@ -56,7 +56,12 @@ def whole_number(value: object) -> int | None:
 
 
 def real_number(value: object) -> float | None:
-    """A value as a `float` if it is a real number, also of NumPy; None if not, as for True."""
+    """A value as a `float` if it is a real number, also of NumPy; None if not, as for True.
+
+    An array or tensor without dimensions is a number, too.
+    """
+    if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
+        value = value.item()
     number = value if isinstance(value, Real | Decimal) else whole_number(value)
     if number is None or isinstance(number, bool):
         return None

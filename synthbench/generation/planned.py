@@ -76,7 +76,8 @@ class PlannedDataset:
     ) -> Iterator[Task]:
         """The task in each chosen variant, at a level or with other parameters.
 
-        Choices that are left out are as in the dataset if it exists, and else as usual. A task is
+        Choices that are left out are as in the dataset if it exists, and else as usual. A level
+        chooses all parameters: those that it does not name have the task's defaults. A task is
         made when the iterator reaches it, so that a caller who needs only the first is not refused
         because of another variant.
 
@@ -103,10 +104,12 @@ class PlannedDataset:
                 present = list(data.manifest.variants)
                 names = [variant for variant in names if variant in present] or present
         for variant in names:
-            if data is None:
-                task = task_from(name, variant, usual_parameters)
-            else:
+            if data is not None:
                 task = data.make_task(variant)
+            else:
+                task = task_from(name, variant, usual_parameters)
+            if level is not None:  # also of a level without parameters, the defaults
+                task = task_from(name, variant, {}, task.seed)
             if level is not None or parameters:
                 task = changed(task, level=level, parameters=parameters)
             yield task

@@ -21,7 +21,7 @@ from synthbench.tasks.base import LABEL, Parameters, Split, Task, TextTask
 from synthbench.tasks.column import Column
 from synthbench.tasks.images.task import ImageTask
 from synthbench.tasks.returned import weights_of
-from synthbench.text.lines import is_one_line, short
+from synthbench.text.lines import error_text, is_one_line, short
 
 #: Splits and variants name files and directories; "all" stands for all of them.
 _NAME = re.compile(r"(?!all$)\w+([.-]\w+)*")
@@ -261,4 +261,4 @@ def _asked(owner: Any, attribute: str) -> Any:
         raise
     except Exception as error:  # whatever the task's property raises
         name = getattr(owner, "__name__", type(owner).__name__)
-        raise TaskError(f"{attribute} of {name} raises {type(error).__name__}: {error}.") from error
+        raise TaskError(f"{attribute} of {name} raises {error_text(error)}.") from error

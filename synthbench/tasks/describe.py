@@ -16,7 +16,7 @@ from synthbench.tasks.parameters import ranges
 from synthbench.tasks.plug_ins import broken_packages, why_fatal
 from synthbench.tasks.registry import as_task, is_own, list_tasks, plug_ins, task_class
 from synthbench.tasks.scalar import span
-from synthbench.text.lines import one_line
+from synthbench.text.lines import error_text, one_line
 from synthbench.text.tables import Table, stack, styled
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def _facts_or_fault(name: str) -> dict[str, Any]:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # whatever another package raises
-        fault = str(error) if isinstance(error, SynthbenchError) else f"{error!r}"
+        fault = str(error) if isinstance(error, SynthbenchError) else error_text(error)
         return {"task": name, "fault": one_line(fault)}
 
 

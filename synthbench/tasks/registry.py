@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import json
+import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -16,7 +18,7 @@ from synthbench.tasks.declared import check_class, check_task
 from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
 from synthbench.tasks.images.task import ImageTask
 from synthbench.tasks.plug_ins import entry_points
-from synthbench.text.lines import short
+from synthbench.text.lines import error_text, short
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -165,25 +167,17 @@ def _load(point: EntryPoint) -> type[Task]:
     """Load and register the task of an entry point."""
     entry = f"Task {point.name!r} of entry point {point.value!r}"
     try:
-        task_type: type[Task] = point.load()
-    except SynthbenchError:  # from `register`, used as a decorator
-        raise
-    except KeyboardInterrupt:
+        with contextlib.redirect_stdout(sys.stderr):  # our output may be JSON
+            task_type: type[Task] = point.load()
+            if (name := getattr(task_type, "name", None)) != point.name:
+                raise SynthbenchError(
+                    f"{entry} has the name {short(name)}: expected a task of the same name."
+                )
+            return register(task_type)
+    except (SynthbenchError, KeyboardInterrupt):
         raise
     except BaseException as error:  # whatever the module of another package raises
-        reason = f"{type(error).__name__}: {error}"
-        raise SynthbenchError(f"{entry} cannot be loaded: {reason}.") from error
-    if (name := getattr(task_type, "name", None)) != point.name:
-        raise SynthbenchError(f"{entry} has the name {name!r}: expected a task of the same name.")
-    try:
-        return register(task_type)
-    except SynthbenchError:
-        raise
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # whatever its parameters raise
-        reason = f"{type(error).__name__}: {error}"
-        raise SynthbenchError(f"{entry} cannot be made: {reason}.") from error
+        raise SynthbenchError(f"{entry} cannot be loaded: {error_text(error)}.") from error
 
 
 def task(

@@ -45,6 +45,14 @@ def one_line(text: str) -> str:
     return printable(text)
 
 
+def error_text(error: BaseException) -> str:
+    """Type and message of an error on one line. The error's own class may fail to write it."""
+    try:
+        return one_line(f"{type(error).__name__}: {error}")
+    except Exception:  # whatever the class raises
+        return type(error).__name__
+
+
 def printable(text: str, keep: str = "") -> str:
     r"""A text with all characters escaped that are not printable, such as control characters.
 

@@ -49,6 +49,22 @@ def test_the_same_choices_name_the_task_of_the_dataset_that_they_made(study, tmp
             assert same == asked
 
 
+@pytest.mark.parametrize("study", {study.task: study for study in STUDIES}.values())
+def test_a_level_chooses_all_parameters(study, tmp_path):
+    task = study.tasks()[0]
+    levels = {level: synthbench.task(task.name, task.variant, level=level) for level in task.levels}
+    for level, made in levels.items():
+        assert next(choose_tasks(study.usual, variants=[task.variant], level=level)) == made
+    if len(levels) > 1:
+        data = make(tmp_path, [levels["easy"]])
+        for level, made in levels.items():
+            (chosen,) = choose_tasks(study.usual, data, level=level)
+            assert chosen == made
+            if made != levels["easy"]:
+                with pytest.raises(UsageError, match="was asked for"):
+                    PlannedDataset(data, [chosen])
+
+
 def test_of_a_study_the_variants_are_taken_that_a_dataset_has(tmp_path):
     study = find_study("chomsky", "cpu")
     names = ["bucket-sort", "parity-check"]

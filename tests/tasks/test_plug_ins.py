@@ -21,6 +21,10 @@ MODULES = {
     "stops": ("import asyncio; raise asyncio.CancelledError", "CancelledError"),
     "is-none": ("Task = 3", "has the name None"),
     "syntax": ("def", "SyntaxError"),
+    "unprintable": (
+        "class Odd(Exception):\n    __str__ = None\nraise Odd",
+        "cannot be loaded: Odd",
+    ),
 }
 
 
@@ -33,9 +37,9 @@ def package(site, name, points, module=""):
     (site / f"{name.replace('-', '_')}.py").write_text(module)
 
 
-def list_with(site, *options):
+def list_with(site, *options, error=""):
     ended = run_program("list", *options, cwd=site.parent, PYTHONPATH=f"{site}:{ROOT}")
-    assert (ended.returncode, ended.stderr) == (0, "")
+    assert (ended.returncode, ended.stderr) == (0, error)
     return ended.stdout
 
 
@@ -44,9 +48,9 @@ def test_broken_plug_ins_are_named_and_the_others_listed(tmp_path):
     for name, (module, _) in MODULES.items():
         place = name.replace("-", "_")
         package(site, name, f"[synthbench.tasks]\n{name} = {place}:Task\n", module)
-    numbers = "from tests.toy_task import Numbers"
+    numbers = "print('loaded')\nfrom tests.toy_task import Numbers"
     package(site, "whole", "[synthbench.tasks]\nnumbers = whole:Numbers\n", numbers)
-    facts = json.loads(list_with(site, "--json"))
+    facts = json.loads(list_with(site, "--json", error="loaded\n"))
     faults = {one["task"]: one["fault"] for one in facts if "fault" in one}
     assert faults.keys() == MODULES.keys()
     for name, (_, said) in MODULES.items():
@@ -54,7 +58,7 @@ def test_broken_plug_ins_are_named_and_the_others_listed(tmp_path):
         assert len(faults[name].splitlines()) == 1
     whole = [one["task"] for one in facts if "fault" not in one]
     assert (len(whole), whole[-1]) == (OURS + 1, "numbers")
-    text = list_with(site)
+    text = list_with(site, error="loaded\n")
     assert all(name in text for name in (*MODULES, "numbers", "listops"))
 
 

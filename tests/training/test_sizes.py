@@ -111,3 +111,18 @@ def test_a_recipes_number_that_makes_no_sense_is_refused(field, values):
     for value in values:
         with pytest.raises(UsageError, match=field):
             recipe.changed({field: value}, {})
+
+
+def test_a_cooldown_follows_other_steps_and_another_schedule():
+    recipe = Recipe("one", "lstm", steps=300, learning_rate=0.01, cooldown=100)
+    for chosen, cooldown in (
+        ({}, 100),
+        ({"steps": 1}, 1),
+        ({"steps": "0"}, 0),
+        ({"steps": 150}, 100),
+        ({"schedule": "cosine"}, 0),
+    ):
+        assert recipe.changed(chosen, {}).cooldown == cooldown
+    for chosen in ({"steps": 1, "cooldown": 2}, {"schedule": "cosine", "cooldown": 1}):
+        with pytest.raises(UsageError, match="cooldown"):
+            recipe.changed(chosen, {})

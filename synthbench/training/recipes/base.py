@@ -166,6 +166,8 @@ class Recipe:
     def changed(self, recipe: Mapping[str, Any], options: Mapping[str, Any]) -> Recipe:
         """A copy of the recipe with other values. Text is read by the field's type.
 
+        A cooldown that is not among them becomes as short as other steps or another schedule need.
+
         Args:
             recipe: values of the recipe's own fields, such as `steps`.
             options: values of the model's options.
@@ -190,6 +192,9 @@ class Recipe:
             )
         read = {name: read_option(value) for name, value in options.items()}
         changed = dataclasses.replace(self, **values, options={**self.options, **read})
+        if "cooldown" not in recipe:
+            most = changed.steps if changed.schedule == "constant" else 0
+            changed = dataclasses.replace(changed, cooldown=min(self.cooldown, most))
         changed._check()
         return changed
 
