@@ -116,6 +116,22 @@ def test_an_error_names_line_shapes_and_the_function_that_solves_it(tmp_path, bo
     assert "tensor(" not in text
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("{file}:made", "is Mine: expected a class or a function"),
+        ("{file}:lyer", r"Unknown class or function .*, layer. Did you mean 'layer'"),
+        ("torch:relu", r"relu does not report its arguments\. A function makes it fit"),
+        ("builtins:int", r"int does not report its arguments\. A function makes it fit"),
+    ],
+)
+def test_a_reference_to_anything_else_is_refused(tmp_path, name, said):
+    file = tmp_path / "mine.py"
+    functions = "made = Mine(8)\ndef layer(width):\n    return Mine(width)\n"
+    file.write_text(HEAD + INSIDE + functions, encoding="utf-8")
+    assert re.search(said, refusal(f"layer {name.format(file=file)}"))
+
+
 def test_of_a_librarys_class_the_class_and_the_call_are_named():
     text = refusal("layer torch.nn:MultiheadAttention", num_heads=2)
     start = "forward of MultiheadAttention(float32 (2, 5, 8)): TypeError: "

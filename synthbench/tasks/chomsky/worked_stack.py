@@ -9,9 +9,9 @@ from synthbench.tasks.chomsky.worked_regular import Replay, Write
 from synthbench.tasks.trees.rewriting import Rewriting
 from synthbench.tasks.worked import Sentence, expect, following
 
-_BEGIN = Sentence("The stack has {} digits.")
-_PUSH = Sentence("{}: {} digits, on top {}.")
-_POP = Sentence("pop: {} is taken away, {} digits.")
+_BEGIN = Sentence("Digits on the stack: {}.")
+_PUSH = Sentence("{}: {} is on top, {} in all.")
+_POP = Sentence("pop: {} is taken away, {} left.")
 _EMPTY = "pop: the stack is empty."
 _RESULT = Sentence("From the top down: {}.")
 _NONE = "Nothing is left on the stack."
@@ -41,7 +41,7 @@ def _write_stack(x: list[str], answer: list[str], program: bool) -> Iterator[str
     for action in x[len(stack) :]:
         if action != "pop":
             stack.append(action[-1])
-            yield _PUSH(action, len(stack), stack[-1])
+            yield _PUSH(action, stack[-1], len(stack))
         elif stack:
             top = stack.pop()
             yield _POP(top, len(stack))
@@ -59,7 +59,7 @@ def _replay_stack(x: list[str], steps: Iterator[str], program: bool) -> list[str
         step = following(steps)
         if action != "pop":
             stack = action[-1] + stack
-            expect(step, *zip(_PUSH.read(step), (action, len(stack), stack[0]), strict=True))
+            expect(step, *zip(_PUSH.read(step), (action, stack[0], len(stack)), strict=True))
         elif stack:
             top, stack = stack[0], stack[1:]
             expect(step, *zip(_POP.read(step), (top, len(stack)), strict=True))

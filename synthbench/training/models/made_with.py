@@ -21,8 +21,18 @@ _ABSENT = inspect.Parameter.empty
 
 
 def signature_of(factory: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    """The parameters of a class or function."""
-    return inspect.signature(factory).parameters
+    """The parameters of a class or function.
+
+    Raises:
+        SynthbenchError: it does not report them, as functions written in C.
+    """
+    try:
+        return inspect.signature(factory).parameters
+    except (ValueError, TypeError):
+        raise SynthbenchError(
+            f"{line_of(factory, '')}{name_of(factory)} does not report its arguments. "
+            f"{function_for(factory)}"
+        ) from None
 
 
 def parameters_of(factory: Callable[..., Any]) -> list[str]:

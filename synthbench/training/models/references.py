@@ -6,9 +6,11 @@ import functools
 import hashlib
 import importlib
 import importlib.util
+import inspect
 import linecache
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -76,13 +78,19 @@ def load(reference: str) -> Callable[..., Any]:
     module = _file(source, _read(source)) if source.endswith(".py") else _module(source)
     member = getattr(module, name, None)
     if member is None:
-        known = [key for key, value in vars(module).items() if isinstance(value, type)]
-        raise unknown_name(f"class of {source}", name, known)
-    if not callable(member):
+        known = [key for key, value in vars(module).items() if _is_defined_in(module, value)]
+        raise unknown_name(f"class or function of {source}", name, known)
+    if not (callable(member) and (hasattr(member, "__name__") or isinstance(member, partial))):
         raise UsageError(
             f"{reference!r} is {type(member).__name__}: expected a class or a function."
         )
     return member  # type: ignore[no-any-return]
+
+
+def _is_defined_in(module: Any, value: Any) -> bool:
+    """True for a class, and for a function that the module itself defines."""
+    is_class, owner = isinstance(value, type), getattr(value, "__module__", None)
+    return is_class or (inspect.isfunction(value) and owner == module.__name__)
 
 
 def _module(name: str) -> Any:
