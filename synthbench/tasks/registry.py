@@ -165,19 +165,19 @@ def task_class(name: str) -> type[Task]:
 
 def _load(point: EntryPoint) -> type[Task]:
     """Load and register the task of an entry point."""
-    entry = f"Task {point.name!r} of entry point {point.value!r}"
     try:
         with contextlib.redirect_stdout(sys.stderr):  # our output may be JSON
             task_type: type[Task] = point.load()
             if (name := getattr(task_type, "name", None)) != point.name:
-                raise SynthbenchError(
-                    f"{entry} has the name {short(name)}: expected a task of the same name."
-                )
+                raise TaskError(f"it has the name {short(name)}: expected a task of the same name.")
             return register(task_type)
-    except (SynthbenchError, KeyboardInterrupt):
+    except KeyboardInterrupt:
         raise
     except BaseException as error:  # whatever the module of another package raises
-        raise SynthbenchError(f"{entry} cannot be loaded: {error_text(error)}.") from error
+        reason = str(error) if isinstance(error, SynthbenchError) else f"{error_text(error)}."
+        raise SynthbenchError(
+            f"Task {point.name!r} of entry point {point.value!r} cannot be loaded: {reason}"
+        ) from error
 
 
 def task(
