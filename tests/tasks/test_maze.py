@@ -1,5 +1,6 @@
 """Mazes: one shortest path proved by listing paths, symmetries, answers as grids and as moves."""
 
+import collections
 import itertools
 import time
 
@@ -21,6 +22,7 @@ from tests.tasks.blocks import rows_of
 
 WORDS = {"U": "up", "R": "right", "D": "down", "L": "left"}
 VARIANTS = ("tree", "open")
+MOST_OPEN = 15
 GRID = [
     "# # # # # # # # #",
     "# . # . . . . . #",
@@ -83,6 +85,35 @@ def test_listing_all_paths_finds_the_marked_path_alone(variant):
             assert sorted(path[1:-1]) == sorted(
                 zip(*map(list, np.where(label == "*")), strict=True)
             )
+
+
+def ways(grid, start, goal):
+    """The steps of the shortest paths, and how many there are."""
+    steps, number, waiting = {start: 0}, collections.Counter({start: 1}), collections.deque([start])
+    while waiting and (place := waiting.popleft()) != goal:
+        for other in free_near(grid, place):
+            if other not in steps:
+                steps[other] = steps[place] + 1
+                waiting.append(other)
+            if steps[other] == steps[place] + 1:
+                number[other] += number[place]
+    return steps.get(goal, 0), number[goal]
+
+
+def test_random_open_mazes_have_many_shortest_paths():
+    """Of 30 x 30 cells, as in Maze-Hard. The page of published rows has 300 of them."""
+    counted = []
+    for block in itertools.count():
+        draws = Draws({"mazes": "open"}, block)
+        grid = np.full((32, 32), "#")
+        grid[1:-1, 1:-1] = np.where(draws.integers(100, 900).reshape(30, 30) < 37, "#", ".")
+        free = np.argwhere(grid == ".").tolist()
+        start, goal = (tuple(free[i]) for i in draws.integers(len(free), 2).tolist())
+        length, number = ways(grid, start, goal)
+        counted += [number] * (length >= 60)
+        if len(counted) == MOST_OPEN:
+            break
+    assert min(counted) > 1
 
 
 def test_trees_have_no_loops_and_open_mazes_have_rooms_and_loops():
