@@ -285,6 +285,7 @@ def test_every_run_is_of_a_study_or_searched_and_the_searched_sizes_are_marked()
         ("mqar", "layers-recall-4"),
         ("modular-arithmetic", "layers-modular-addition"),
         ("lists", "main"),
+        ("state-tracking", "harder-groups"),
     }
     searched = [one for one in read_comparisons() if (one["task"], one["study"]) in marked]
     assert results_section(searched).count("This size was searched for") == len(searched)
