@@ -144,7 +144,7 @@ def test_forms_and_near_misses():
 def test_right_booleans_are_written_as_the_scorer_reads_them(tmp_path):
     rows = [{"question": f"Is {n} even?", "answer": n % 2 == 0} for n in range(50)]
     for name, body in [("json", "json.dumps(row['answer'])"), ("python", "str(row['answer'])")]:
-        path = tmp_path / f"{name}.py"
+        path = tmp_path / f"reads_{name}.py"  # its folder stays in sys.path
         path.write_text(
             f"import json\ndef score(reply, row):\n    return reply.strip() == {body}\n"
         )
