@@ -10,6 +10,8 @@ from synthbench.tasks.base import Split, TextTask
 _TIMES = (2, 4)
 #: Tokens of a round of a stream, whose first row waits for the whole round.
 _ROUND_TOKENS = 1 << 20
+#: Tokens of an evaluation row from which on rounds have half as many.
+_LONG = 1_024
 
 
 def longer(length: int, longest: int) -> tuple[int, ...]:
@@ -52,5 +54,7 @@ class LongerRows(TextTask):
         return self.group_blocks * self.block_rows
 
     def stream_round_rows(self, split: Split) -> int:
-        """Rows of a round: fewer of long rows."""
-        return _ROUND_TOKENS // max(split.buckets)
+        """Rows of a round: fewer of long rows, and fewest of those that must be held out."""
+        longest = max(split.buckets)
+        tokens = _ROUND_TOKENS // 2 if split.evaluation and longest > _LONG else _ROUND_TOKENS
+        return tokens // longest

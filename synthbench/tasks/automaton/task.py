@@ -51,6 +51,8 @@ EXPRESSIONS: Mapping[str, str] = {
 }
 #: A language is warned of if a window of at most so many symbols gives the state.
 _SHORT_WINDOW = 4
+#: The most symbols of a round of a stream, whose first row waits for the whole round.
+_ROUND_SYMBOLS = 1 << 25
 
 
 @dataclasses.dataclass(frozen=True)
@@ -169,6 +171,10 @@ class Automaton(OwnVariant):
     @property
     def _words(self) -> WordSampler:
         return word_sampler(self.language, self._longest)
+
+    def stream_round_rows(self, split: Split) -> int:
+        """Rows of a round: fewer of words longer than 512 symbols."""
+        return min(self.round_rows, _ROUND_SYMBOLS // max(split.buckets))
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
         return self._block(self._words.draw(draws, n, bucket))

@@ -171,7 +171,9 @@ class Sudoku(TextTask):
                 f"stream of train waits for those of {_ROUND[self.variant]} puzzles. Allowed are "
                 f"0 to {_STREAMED}. Datasets may have such rows."
             )
-        return _ROUND[self.variant] * self._of_each(split)
+        rows = _ROUND[self.variant] * self._of_each(split)
+        hard = self.parameters.difficulty == "hard" and self.variant != "4x4"
+        return rows // 2 if hard and split.evaluation else rows
 
     def _of_each(self, split: Split) -> int:
         return 1 if split.evaluation else 1 + int(self.parameters.augmentations)
