@@ -235,11 +235,12 @@ def _array(path: Path) -> Any:
         DatasetError: it cannot be read, or holds Python objects, which could run code.
     """
     try:
-        loaded = np.load(path, allow_pickle=False)
-        if isinstance(loaded, np.ndarray):
-            return loaded
-        with loaded:
-            arrays = {name: loaded[name] for name in loaded.files}
+        with path.open("rb") as file:  # NumPy leaves a damaged archive open
+            loaded = np.load(file, allow_pickle=False)
+            if isinstance(loaded, np.ndarray):
+                return loaded
+            with loaded:
+                arrays = {name: loaded[name] for name in loaded.files}
     except Exception as error:  # a damaged archive makes zipfile and NumPy raise many kinds
         raise DatasetError(f"{path} cannot be read: {one_line(str(error))}") from None
     alone = len(arrays) == 1 and not set(RIGHT_ANSWERS) & arrays.keys()

@@ -47,10 +47,11 @@ def one_line(text: str) -> str:
 
 def error_text(error: BaseException) -> str:
     """Type and message of an error on one line. The error's own class may fail to write it."""
+    name = type(error).__name__
     try:
-        return one_line(f"{type(error).__name__}: {error}")
+        return one_line(f"{name}: {error}" if str(error) else name)
     except Exception:  # whatever the class raises
-        return type(error).__name__
+        return name
 
 
 def printable(text: str, keep: str = "") -> str:
