@@ -22,7 +22,7 @@ from synthbench.llm.ask_report import AskReport
 from synthbench.llm.conversations import Conversation
 from synthbench.llm.kept_replies import REPLIES, KeptReplies
 from synthbench.llm.prompts import askable, open_rows
-from synthbench.llm.request_fields import check_request_fields, fields_of_sample
+from synthbench.llm.request_fields import check_request_fields, fields_of_sample, request_fields
 from synthbench.tasks.base import Task
 from synthbench.text.progress import Bar, progress_bar
 
@@ -97,7 +97,7 @@ def ask(
     """
     with needs("ask", "httpx", "ask"):
         from synthbench.llm.chat_server import ChatServer
-    fields = dict(request or {})
+    fields = request_fields(request)
     _check_options(model, samples, fields, concurrency, retries, timeout)
     key = os.environ.get(KEY_VARIABLE) if api_key is None else api_key
     server = ChatServer(base_url, key, timeout, retries)

@@ -10,10 +10,16 @@ from typing import Any
 from synthbench.checks import check_whole_number
 from synthbench.dataset.files import read_json
 from synthbench.errors import UsageError
+from synthbench.tasks.numeric import plain_value
 from synthbench.text.lines import one_line, short
 
 #: Fields that every request has already, or that change how many replies come and in which form.
 _OURS = ("model", "messages", "n", "stream")
+
+
+def request_fields(request: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Further fields of requests, where numbers of NumPy are plain numbers."""
+    return {name: plain_value(value) for name, value in (request or {}).items()}
 
 
 def check_request_fields(fields: Mapping[str, Any], set_by: str) -> None:

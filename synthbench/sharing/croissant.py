@@ -5,7 +5,8 @@
 The file must lie in the dataset's directory, because its paths are relative. Each shard is listed
 with its checksum. Each variant is a record set with a field for each column and a field `split`,
 which is read from the name of the file. mlcroissant reads one split with
-`records("forward", filters={"forward/split": "test"})`. Version 1.1 of the format is the first with
+`records("forward", filters={"forward/split": "test"})`. Its `Dataset` keeps that filter, so reading
+all splits afterwards needs a new one. Version 1.1 of the format is the first with
 lists of lists.
 """
 

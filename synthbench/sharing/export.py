@@ -20,7 +20,7 @@ from synthbench.dataset.staging import check_whole
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.llm.mixtures import check_mixable
 from synthbench.llm.prompts import why_not_askable, why_not_text
-from synthbench.llm.request_fields import check_request_fields
+from synthbench.llm.request_fields import check_request_fields, request_fields
 from synthbench.sharing import croissant, lm_eval, nemo_gym, tensors, text_formats, verl
 from synthbench.sharing.parts import ExportPart, MixedPart, PromptOptions
 from synthbench.tasks.base import Task
@@ -151,7 +151,8 @@ def export(
     check_name("format", to, FORMATS)
     form = FORMATS[to]
     output = usable_path("Output", out).resolve()  # a link stays, and its target is replaced
-    prompts = PromptOptions(shots, system, limit, offset, model, dict(request or {}), solutions)
+    fields = request_fields(request)
+    prompts = PromptOptions(shots, system, limit, offset, model, fields, solutions)
     _check_prompts(prompts, form, to)
     mixture = Mixture.of(dataset).map(DatasetDirectory.open)
     parts = _chosen_parts(mixture, variants, splits, prompts, to)

@@ -4,6 +4,7 @@ import hashlib
 import itertools
 import json
 
+import numpy as np
 import pytest
 
 import synthbench
@@ -39,6 +40,12 @@ def test_every_row_and_sample_has_a_seed_of_its_own_by_the_rule_that_the_guide_s
             assert seeds == sorted(one >> 1 for one in ruled)
             assert len(set(seeds)) == 3 * samples
             assert 0 <= seeds[0] <= seeds[-1] < 2**31
+
+
+def test_numbers_of_numpy_are_fields_like_any_other():
+    plain, _ = seeds_asked(2, request={"seed": 6, "max_tokens": 64, "temperature": 0.5})
+    numbers = {"seed": np.int64(6), "max_tokens": np.int32(64), "temperature": np.float32(0.5)}
+    assert seeds_asked(2, request=numbers)[0] == plain
 
 
 def test_two_seeds_have_no_sample_in_common():
