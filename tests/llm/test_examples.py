@@ -21,20 +21,20 @@ SCRIPTS = {
     "score": ((), ["1"], r"^parity: [01]\.\d{3} \(.*\) of 1 rows$"),
     "inspect_hf": (("inspect_ai",), ["2"], r"^accuracy [01]\.\d{3} of 2 rows$"),
     "lm_eval_harness": (("lm_eval",), ["2"], r"^strict: [01]\.\d{3} of 2 rows$"),
-    "verifiers_eval": (("verifiers", "uvicorn"), ["1"], r"reward=[01]\.000"),
     "ask_server": (("httpx", "uvicorn"), ["2"], r": 2 replies"),
     "sft": (("trl",), ["1", "1"], r"^loss: \d+\.\d\d$"),
     "grpo_curriculum": (("trl",), ["1"], r"^level: [12] sums$"),
 }
-#: `tests/llm/test_trl.py` runs this one, with a tiny model.
-WITH_ANOTHER_MODEL = {"grpo"}
+#: `tests/llm/test_trl.py` runs the first with a tiny model, and `tests/llm/test_verifiers.py` runs
+#: `vf-eval` as the second does.
+ELSEWHERE = {"grpo", "verifiers_eval"}
 #: Files that scripts share, and the one that makes the page of results.
 OTHERS = {"smollm2", "shared_beginning", "results"}
 
 
 def test_the_scripts_are_short_and_say_how_to_run_them_and_what_they_print():
-    assert {path.stem for path in EXAMPLES.glob("*.py")} == {*SCRIPTS, *WITH_ANOTHER_MODEL, *OTHERS}
-    for name in {*SCRIPTS, *WITH_ANOTHER_MODEL}:
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == {*SCRIPTS, *ELSEWHERE, *OTHERS}
+    for name in {*SCRIPTS, *ELSEWHERE}:
         text = (EXAMPLES / f"{name}.py").read_text(encoding="utf-8")
         assert len(text.splitlines()) <= 40, name
         docstring = text.split('"""')[1]
