@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
 from synthbench.tasks.arithmetic.solver import apply, deciding, read_expression
-from synthbench.tasks.arrow import arrow_array
 from synthbench.tasks.base import Block, Split, parameter
 from synthbench.tasks.row_ids import are_held_out
 from synthbench.tasks.trees.distribution import KeyDistribution
@@ -203,19 +202,25 @@ class Arithmetic(ExpressionTask):
 
     def enumerate_rows(self, split: Split, bucket: int) -> Block:
         goal = self.goal(bucket)
-        every, kinds = self._of_depth(goal.depth)
+        every = self._of_depth(goal.depth)
         if goal.label is None:
             return every
+        kinds = self._kinds_of_depth(goal.depth)
         return every.take((kinds == goal.operator) & (every["label"] == goal.label))
 
     @functools.lru_cache(maxsize=2)  # noqa: B019 - a task is a value, and few are ever made
-    def _of_depth(self, depth: int) -> tuple[Block, NDArray[np.int64]]:
-        """Every expression of a depth, and the numbers of their root operators."""
+    def _of_depth(self, depth: int) -> Block:
+        """Every expression of a depth."""
         operators = self.parameters.operators
         texts = self.grammar(depth).expressions(
             depth, DIGITS, lambda kind, operands: f"({operands[0]}{operators[kind]}{operands[1]})"
         )
-        return self.block_of(texts), self.root_operators({"text": arrow_array(texts)})
+        return self.block_of(texts)
+
+    @functools.lru_cache(maxsize=2)  # noqa: B019
+    def _kinds_of_depth(self, depth: int) -> NDArray[np.int64]:
+        """The numbers of the root operators of these expressions."""
+        return self.roots_of(self._of_depth(depth)["tokens"])
 
 
 def draw_digits(draws: Draws, forest: Forest) -> Forest:

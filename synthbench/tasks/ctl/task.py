@@ -23,7 +23,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from synthbench.seeding import Draws, hash_rows
@@ -194,7 +193,7 @@ class CompositionalTableLookup(TextTask):
     def render(self, block: Block) -> dict[str, Any]:
         steps, applied = self._steps(block)
         length = applied.sum(axis=1)
-        names = pc.take(arrow_array(self.symbols), arrow_array(steps[applied]))
+        names = arrow_array(self.symbols).take(arrow_array(steps[applied]))
         return {
             "label": (1 + steps) * applied if self.variant == STEPS else _last(steps),
             "steps": list_array(names, length),
