@@ -11,7 +11,7 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
-from synthbench.training.recipes.base import Measure, Recipe, Study
+from synthbench.training.recipes.base import Measure, Recipe, Study, settings
 from synthbench.training.recipes.ndr import ARITHMETIC, CTL, published
 
 #: The best weight of the ponder cost, and the steps that halting needs (appendix A).
@@ -168,6 +168,45 @@ SEARCH = dataclasses.replace(
     recipes=tuple(map(_draw_settings, range(_SEARCHED))),
 )
 
+#: A size of ctl that small models learn in a minute.
+_SMALL: dict[str, Any] = {
+    "parameters": {
+        "symbols": 4,
+        "functions": 6,
+        "train_lengths": (1, 2, 3),
+        "validation_lengths": (4,),
+        "test_lengths": (5,),
+    },
+    "rows": {"train": 600, "iid": 150, "validation": 500, "test": 500},
+}
+
+
+def _small(model: str, readout: str, options: str) -> Recipe:
+    recipe = (
+        "steps=1500 batch_size=128 learning_rate=1e-3 weight_decay=0.01 clip=1 schedule=cosine "
+        "warmup=100 validate_every=250 balanced=true"
+    )
+    made = Recipe(f"{model}-{readout}", model, steps=1)
+    options = f"d_model=64 begin_end=false readout={readout} {options}"
+    return made.changed(settings(recipe), settings(options))
+
+
+_PLAIN = "num_heads=4 num_layers=3 d_ff=256 dropout=0 init=default"
+_GATED = "num_heads=1 num_layers=5 test_layers=7 d_ff=128 dropout=0.1 key_dropout=0.1 gate_drop=0.1"
+READOUT_CPU = dataclasses.replace(
+    READOUT,
+    profile="cpu",
+    variants=("forward",),
+    **_SMALL,
+    seeds=3,
+    recipes=tuple(
+        _small(model, readout, options)
+        for model, options in (("transformer", _PLAIN), ("transformer-relative-gate", _GATED))
+        for readout in ("last", "attention")
+    ),
+    departures=(),
+)
+
 #: After Dubois et al. (2020), who train with the intermediate symbols as the answer (section 3.1).
 _SEQUENCE = Recipe(
     "transformer",
@@ -188,14 +227,7 @@ STEPS = Study(
     name="steps",
     title="Every intermediate symbol as the answer",
     variants=("steps",),
-    parameters={
-        "symbols": 4,
-        "functions": 6,
-        "train_lengths": (1, 2, 3),
-        "validation_lengths": (4,),
-        "test_lengths": (5,),
-    },
-    rows={"train": 600, "iid": 150, "validation": 500, "test": 500},
+    **_SMALL,
     seeds=3,
     select="validation",
     eval_splits=("iid", "validation"),
@@ -209,4 +241,4 @@ STEPS = Study(
     ),
 )
 
-STUDIES = (LAYERS, READOUT, ACT, ARITHMETIC_50K, ACT_30K, SEARCH, STEPS)
+STUDIES = (LAYERS, READOUT, READOUT_CPU, ACT, ARITHMETIC_50K, ACT_30K, SEARCH, STEPS)
