@@ -126,10 +126,10 @@ COMMONEST = dataclasses.replace(
     recipes=tuple(
         dataclasses.replace(
             count(name, *[0.0] * 8),
-            steps=20_000,
+            steps=10_000,
             learning_rate=3e-3,
             schedule="one-cycle",
-            options={"d_ff": 2048},
+            options={"d_ff": 256},
             published={},
         )
         for name in ("counting", "counting-standard")
