@@ -66,6 +66,8 @@ def test_a_dataset_keeps_the_table_and_needs_no_file(table, tmp_path):
     assert [*manifest["variants"]] == ["own"]
     assert synthbench.verify(tmp_path / "data").ok
     assert synthbench.task("state-tracking", group=task.parameters.group, test_lengths=[8]) == task
+    numbers = [[int(number) for number in row.split()] for row in task.parameters.group]
+    assert synthbench.task("state-tracking", group=numbers, test_lengths=[8]) == task
 
 
 @pytest.mark.parametrize(

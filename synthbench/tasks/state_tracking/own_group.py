@@ -33,15 +33,15 @@ def read_table(lines: tuple[str, ...]) -> tuple[str, ...]:
     """The lines of a table of products, from themselves or from a file.
 
     Args:
-        lines: the path of a JSON file, or lines of numbers separated by spaces.
+        lines: the path of a JSON file, or lines of numbers separated by spaces, also in brackets.
 
     Raises:
         MissingPathError: the file does not exist.
         ParameterError: the file or the lines are not the table of a group.
     """
     if len(lines) != 1:
-        name, text = "Parameter group", f"[{','.join(f'[{row}]' for row in lines)}]"
-        text = text.replace(" ", ",")
+        rows = (",".join(row.strip("[]").replace(",", " ").split()) for row in lines)
+        name, text = "Parameter group", f"[{','.join(f'[{row}]' for row in rows)}]"
     else:
         path = Path(lines[0])
         name = f"Parameter group={path}"
