@@ -12,7 +12,7 @@ import pyarrow as pa
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.dataset.staging import finished
 from synthbench.generation.generate import generate
-from synthbench.sampling.plan import Plan, check_rows, plan_rows
+from synthbench.sampling.plan import Plan, check_rows, divide, plan_rows
 from synthbench.sampling.preview import sample_table
 from synthbench.tasks.base import Task
 from synthbench.tasks.registry import changed, task_from
@@ -124,6 +124,14 @@ class PlannedDataset:
         """
         plan = plan_rows(task, "paper", rows)
         return {split.name: plan.rows(split.name) for split in task.splits}
+
+    @staticmethod
+    def at_most(tasks: Sequence[Task], rows: Mapping[str, int]) -> dict[str, int]:
+        """Numbers of rows by split, smaller where fewer exist in a variant."""
+        return {
+            name: min(sum(divide(task, task.split(name), size).values()) or size for task in tasks)
+            for name, size in rows.items()
+        }
 
     def count(self, task: Task, split: str) -> int:
         """Number of rows that a split has or will have. 0 if the split does not exist."""

@@ -166,8 +166,11 @@ def _narrowed(
     if seeds is not None:
         check_whole_number("Seeds", seeds, least=1)
     wanted = [recipe for model in models or () for recipe in named(study, model)]
+    if tuple(tasks) != study.tasks():
+        rows = PlannedDataset.at_most(tasks, study.rows)
+        study = dataclasses.replace(study.of(tasks), rows=rows)
     return dataclasses.replace(
-        study if tuple(tasks) == study.tasks() else study.of(tasks),
+        study,
         recipes=(
             *(recipe for recipe in study.recipes if not (models or own) or recipe in wanted),
             *own,

@@ -124,7 +124,7 @@ def train(
     narrowed = dataclasses.replace(
         whole.of([wanted]),
         recipes=(run_recipe,),
-        rows={**whole.rows, **(rows or {})},
+        rows={**PlannedDataset.at_most([wanted], whole.rows), **(rows or {})},
         stream=whole.stream if stream is None else stream,
     )
     path = Path(out or Path("runs", name, wanted.variant, run_recipe.name, f"seed-{seed}"))

@@ -65,6 +65,15 @@ def test_a_level_chooses_all_parameters(study, tmp_path):
                     PlannedDataset(data, [chosen])
 
 
+def test_at_a_level_with_few_rows_a_study_asks_for_fewer():
+    study = find_study("automaton", "cpu")
+    task = synthbench.task("automaton", level="easy")
+    there = PlannedDataset.at_most([task], study.rows)
+    assert 0 < there["iid"] < study.rows["iid"]
+    PlannedDataset.sizes(task, there)  # so many exist
+    assert PlannedDataset.at_most(study.tasks(), study.rows) == study.rows
+
+
 def test_of_a_study_the_variants_are_taken_that_a_dataset_has(tmp_path):
     study = find_study("chomsky", "cpu")
     names = ["bucket-sort", "parity-check"]
