@@ -37,6 +37,10 @@ def matrices(comparisons: Sequence[Comparison]) -> str:
     return "\n\n".join(map(matrix, parts))
 
 
+#: Small studies of a paper's explanations, which are on the paper's page.
+_OF_PAPERS = ("doubly-normalised", "readout", "steps", "commonest", "large-grids")
+
+
 def matrix(comparisons: Sequence[Comparison], curves: str = "tasks/{task}.html") -> str:
     """Accuracy beyond what was trained on, as HTML: a row a model, a column a task and variant.
 
@@ -83,6 +87,8 @@ def _columns(comparisons: Sequence[Comparison]) -> dict[tuple[str, ...], list[An
     """
     columns: dict[tuple[str, ...], list[Any]] = {}
     for comparison in comparisons:
+        if comparison["study"] in _OF_PAPERS:
+            continue
         measure = _beyond(comparison)
         for entry in comparison["models"]:
             known = measure and entry["measures"][measure]["mean"] is not None
