@@ -53,7 +53,9 @@ def is_right(task, row):
         derived = task.recompute_columns({name: row[name] for name in task.inputs})
     except ValueError:
         return False
-    return derived == {name: row[name] for name in derived_columns(task)}
+    names = [name for name in derived_columns(task) if not (name == "label" and task.is_checked)]
+    same = all(derived[name] == row[name] for name in names)
+    return same and (not task.is_checked or task.check(row, row["label"]))
 
 
 @pytest.mark.parametrize(("name", "variant"), first_fast(PROVED))
