@@ -1,6 +1,7 @@
 """Proofs of many rows at once agree with the reference solver, on right and on damaged rows."""
 
 import functools
+import math
 
 import numpy as np
 import pyarrow as pa
@@ -185,3 +186,20 @@ def test_rows_of_mqar_are_proved_only_if_the_solver_reads_them():
     found = proved(task, Block({"tokens": task.vocabulary.encode(batch.column("text"))}), batch)
     assert found.tolist() == [is_right(task, row) for row in rows]
     assert 20 < found.sum() < 2_000
+
+
+@pytest.mark.parametrize("variant", ["tree", "open"])
+def test_mazes_with_other_walls_are_proved_exactly_if_the_solver_agrees(variant):
+    task, table = make_task("maze", variant), rows_of("maze", variant)
+    random, rows = np.random.default_rng(0), table.to_pylist()
+    for row in rows:
+        cells, label = (np.array(row[name].split(" ")) for name in ("text", "label"))
+        size = math.isqrt(len(cells))
+        row_of, column_of = np.divmod(np.arange(len(cells)), size)
+        inside = (np.minimum(row_of, column_of) > 0) & (np.maximum(row_of, column_of) < size - 1)
+        for cell in random.choice(np.flatnonzero(inside & np.isin(label, ["#", "."])), 2):
+            cells[cell] = label[cell] = random.choice(["#", "."])
+        row |= {"text": " ".join(cells), "label": " ".join(label)}
+    found = prove(task, pa.Table.from_pylist(rows, schema=table.schema))
+    assert found.tolist() == [is_right(task, row) for row in rows]
+    assert 10 < found.sum() < len(rows) - 10
