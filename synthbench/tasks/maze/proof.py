@@ -49,7 +49,7 @@ def _are_paths(cells: Bytes, size: int) -> Bools:
     """The mazes where each marked cell is beside two others, and S and G beside one."""
     inside = cells[size:-size]
     beside = _beside((cells >= _START).view(np.uint8), size, np.add)
-    wanted = np.where(inside == _PATH, 2, 1)
+    wanted = 1 + (inside == _PATH).view(np.uint8)
     right: Bools = ((beside == wanted) | (inside < _START)).all(axis=0)
     return right
 
