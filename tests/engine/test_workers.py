@@ -12,7 +12,7 @@ from collections.abc import Callable
 import pytest
 
 import synthbench
-from synthbench.engine import open as opening
+from synthbench.engine import worker_pool
 from synthbench.engine.worker_pool import WorkerPool
 from synthbench.errors import UsageError
 from synthbench.sampling.plan import make_plan, most_blocks
@@ -32,7 +32,7 @@ def started(monkeypatch):
             counts.append(count)
             super().__init__(count, *options)
 
-    monkeypatch.setattr(opening, "WorkerPool", Counted)
+    monkeypatch.setattr(worker_pool, "WorkerPool", Counted)
     return counts
 
 
