@@ -150,7 +150,8 @@ class PlaceTokens(TextForm):
         """The answer token with the highest score at each position, int64 `(rows, width)`."""
         if len(self._allowed) == scores.shape[-1]:
             return scores.argmax(dim=-1)
-        self._allowed = self._allowed.to(scores.device)
+        if self._allowed.device != scores.device:
+            self._allowed = torch.tensor(self.tokens.answer_ids, device=scores.device)
         return self._allowed[scores[..., self._allowed].argmax(dim=-1)]
 
     def answers(self, scores: Tensor, batch: Batch) -> list[Any]:
