@@ -60,8 +60,12 @@ def read_comparisons(file: Path | None = None) -> list[dict[str, Any]]:
 
 
 def section(comparison: Mapping[str, Any]) -> list[str]:
-    """A comparison in Markdown: title, table, and a fold with differences and origin."""
+    """A comparison in Markdown: title, table, and a fold with differences and origin.
+
+    The table has the models that have learned their training rows. One line names the others.
+    """
     several = len({line["variant"] for line in comparison["models"]}) > 1
+    learned = [line for line in comparison["models"] if _is_shown(line, comparison)]
     measures = [measure for measure in comparison["measures"] if measure["headline"]]
     head = ["model", *["variant"] * several, "parameters", "seeds", "steps", "training rows"]
     columns = [headings(measure, comparison) for measure in measures]
@@ -80,13 +84,40 @@ def section(comparison: Mapping[str, Any]) -> list[str]:
                 for figure in ours_and_theirs(measure, line)[: len(heads)]
             ),
         ]
-        for line in comparison["models"]
+        for line in learned
     ]
     table = Table(head, lines, right=range(1 + several, len(head)))
+    parts = [table.markdown()] if lines else []
+    parts += filter(None, [_not_learned(comparison["models"], learned, several)])
     title = f"## {comparison['title']}" if comparison["study"] != "main" else "## Main study"
     title += f" (profile {comparison['profile']})"
     folded = [sizes(comparison), differences_table(comparison), origin(comparison)]
-    return [title, table.markdown(), FOLD, *filter(None, folded), "</details>"]
+    return [title, *parts, FOLD, *filter(None, folded), "</details>"]
+
+
+def _is_shown(line: Mapping[str, Any], comparison: Mapping[str, Any]) -> bool:
+    """A study that counts Eureka-moments shows all models, as its figures are of all runs."""
+    counts_moments = any(measure["metric"] == "eureka_ratio" for measure in comparison["measures"])
+    return counts_moments or state_of(line["runs"]) != NOT_FITTED
+
+
+def _not_learned(
+    lines: Sequence[Mapping[str, Any]], learned: Sequence[Mapping[str, Any]], several: bool
+) -> str:
+    """The models that have not learned their training rows, with their share, by steps."""
+    by_steps: dict[int, list[str]] = {}
+    for line in lines:
+        if line not in learned:
+            variant = f" on {line['variant']}" if several else ""
+            steps = max(run["steps"] for run in line["runs"])
+            learned_share, state = fit_words(line)
+            part = state.partition(NOT_FITTED)[0]  # "2 of 5 " if only some runs have not
+            name = f"`{line['model']}`{variant} ({part and f'{part}runs, '}{learned_share})"
+            by_steps.setdefault(steps, []).append(name)
+    return " ".join(
+        f"Training rows not learned in {steps:,} steps: {', '.join(names)}."
+        for steps, names in by_steps.items()
+    )
 
 
 def sizes(comparison: Mapping[str, Any]) -> str:

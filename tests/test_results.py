@@ -221,10 +221,12 @@ def test_the_stored_table_is_small_and_written_again_as_it_was(tmp_path):
     assert sorted(again, key=str) == sorted(stored_runs(), key=str)
 
 
-def test_a_model_that_is_not_fitted_is_marked_in_the_table_and_in_sentences_and_not_drawn():
+def test_a_model_that_is_not_fitted_is_named_below_the_table_marked_in_sentences_and_not_drawn():
     made = comparison(states=(FITTED, NOT_FITTED))
     assert drawn_models(made) == []
-    assert "| 0.750, 1 of 2 not fitted in 100 steps |" in results_section([made])
+    shown = results_section([made])
+    assert "not learned in 100 steps: `ndr` on forward (1 of 2 runs, 0.750)" in shown
+    assert "| `ndr` |" not in shown
     name = "ctl cpu forward ndr test"
     assert figure([made], name) == "0.500 ± 0.100 (1 of 2 not fitted in 100 steps)"
     assert [one["model"] for one in drawn_models(comparison())] == ["ndr"] * 2
