@@ -2,7 +2,6 @@
 
 import collections
 import itertools
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -11,14 +10,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import synthbench
-from synthbench.auditing.variant import audit_spec_of
 from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
 from synthbench.tasks.chomsky.task import FUNCTIONS, Chomsky
-from synthbench.tasks.forms import form_of
 from synthbench.tasks.row_ids import are_held_out, fingerprints
-from synthbench.tasks.worked import worked_steps
-from synthbench.verification.proof import prover
 from tests.support import draw_splits
 from tests.tasks.agreement import assert_drawn_from, assert_uniform
 from tests.tasks.blocks import assert_sound, ids, propose, rows_of
@@ -319,177 +314,3 @@ def test_the_solver_refuses_what_is_no_string_of_the_variant(variant, wrong):
     for text in wrong:
         with pytest.raises(ValueError, match=f"is not a string of {variant}"):
             Chomsky(variant).solve(text)
-
-
-# Forms, scoring, prompts, audits.
-
-
-def test_answers_are_read_at_mask_tokens_and_what_is_behind_their_end_is_not_scored():
-    task = Chomsky("stack-manipulation")
-    form = form_of(task)
-    assert form.name == "masked-lm"
-    batch = form.batch(form.read(task.parse({"text": pa.array(["1 0 pop"])})))
-    shown = [form.input_tokens[one] for one in batch["input_ids"][0]]
-    assert shown == ["1", "0", "pop", *["<mask>"] * 4]
-    asked = [form.input_tokens[one] if one >= 0 else "" for one in batch["labels"][0]]
-    assert asked == ["", "", "", "1", "end", "", ""]
-    row = {"label": "1 end _ _"}
-    assert task.score(row, "1 end") == task.score(row, "1 end 0 0") == 1.0
-    assert task.score(row, "1 1 end _") == 0.0
-
-
-@every_variant
-def test_the_rule_says_which_reading_counts(variant):
-    task = Chomsky(variant)
-    assert (task.instruction != program(variant).instruction) == (variant in DISPUTED)
-    assert ("'end'" in task.instruction) == (task.answer.ignored == "_")
-
-
-def shortcut(task, text):
-    (only,) = audit_spec_of(task).shortcuts
-    columns = {"text": pa.array([text])}
-    return only.name, " ".join(only.fit({})(columns)[0])
-
-
-def test_the_audit_knows_simpler_rules():
-    task = Chomsky("missing-duplicate")
-    for text in texts("missing-duplicate", 11, 50):
-        assert shortcut(task, text) == ("parity of the ones", *task.solve(text))
-    found = shortcut(Chomsky("stack-manipulation"), "0 1 1 pop push0")
-    assert found == ("stack before the actions", "1 1 0 end")
-    found = shortcut(Chomsky("binary-addition"), "1 1 plus 0 1 1")
-    assert found == ("sum without carries", "1 0 1 end")
-    found = shortcut(Chomsky("bucket-sort"), "3 3 3 3 3 3 3")
-    assert found == ("length alone", "0 0 1 2 2 3 4")
-    for variant in DISPUTED:
-        (text,) = texts(variant, 9, 1)
-        for task, other in (
-            (Chomsky(variant), program(variant)),
-            (program(variant), Chomsky(variant)),
-        ):
-            assert shortcut(task, text) == ("other reading", " ".join(other.solve(text)))
-
-
-def test_the_audit_knows_strings_that_are_only_reordered():
-    assert not audit_spec_of(Chomsky("even-pairs")).near_duplicate_keys
-    for variant in ("parity-check", "cycle-navigation", "bucket-sort"):
-        (code,) = audit_spec_of(Chomsky(variant)).near_duplicate_keys.values()
-        symbols = Chomsky(variant).tokens
-        rows = [f"{symbols[0]} {symbols[1]}", f"{symbols[1]} {symbols[0]}", symbols[1]]
-        first, second, third = code({"text": pa.array(rows)}).tolist()
-        assert first == second != third
-
-
-@pytest.mark.parametrize(
-    ("task", "alike", "other"),
-    [
-        (Chomsky("binary-addition"), ["1 1 plus 0 1", "0 1 plus 1 1 0"], "1 plus 1"),
-        (Chomsky("binary-addition"), ["0 plus 0", "0 0 plus 0"], "0 plus 1"),
-        (Chomsky("binary-multiplication"), ["1 times 0 1", "0 1 0 0 times 1 0"], "0 1 times 0 1"),
-        (Chomsky("compute-sqrt"), ["1 0 1", "1 0 1 0 0"], "0 1 0 1"),
-        (program("compute-sqrt"), ["1 0 1", "0 0 1 0 1"], "1 0 1 0"),
-    ],
-)  # fmt: skip
-def test_the_audit_knows_numbers_that_differ_only_in_insignificant_zeros(task, alike, other):
-    ((name, code),) = audit_spec_of(task).near_duplicate_keys.items()
-    assert name == "the same numbers with more or fewer insignificant zeros"
-    *same, different = code({"text": pa.array([*alike, other])}).tolist()
-    assert len({*same}) == 1
-    assert different not in same
-
-
-def test_even_lengths_become_odd_where_all_lengths_are_and_the_card_says_so():
-    task = Chomsky("modular-arithmetic-simple", {"train_lengths": [2, 4]})
-    assert task.split("train").buckets == (1, 3)
-    card = (Path(__file__).parents[2] / "cards" / "chomsky.md").read_text("utf-8")
-    assert "`--set train_lengths=2,4` gives the lengths 1 and 3" in card
-
-
-NUMBERED = ["reverse-string", "duplicate-string", "odds-first", "bucket-sort"]
-
-
-@pytest.mark.parametrize("variant", NUMBERED)
-@given(data=st.data())
-@settings(max_examples=15, deadline=None)
-def test_strings_of_any_number_of_symbols_are_sound(variant, data):
-    chosen = {
-        "symbols": data.draw(st.integers(2, 128)),
-        "train_lengths": [data.draw(st.integers(1, 90))],
-        "reading": data.draw(st.sampled_from(["paper", "program"])),
-    }
-    task = Chomsky(variant, chosen)
-    rows = assert_sound(task, propose(task))
-    assert {token for row in rows for token in row["text"].split()} <= set(task.tokens)
-    assert all(worked_steps(task, row) for row in rows[:3])
-    table = pa.Table.from_pylist(rows)
-    block = task.parse({"text": table["text"].combine_chunks()})
-    columns = {name: table[name].combine_chunks() for name in table.column_names}
-    assert prover(Chomsky)(task, block, columns).all()
-
-
-def test_symbols_are_refused_where_the_paper_fixes_them():
-    with pytest.raises(ParameterError, match="possible in reverse-string, duplicate-string, odds"):
-        Chomsky("parity-check", {"symbols": 3})
-    with pytest.raises(ParameterError, match="symbols=1: allowed are 0 and 2 to 128"):
-        Chomsky("reverse-string", {"symbols": 1})
-    with pytest.raises(ValueError, match="is not a string of bucket-sort"):
-        Chomsky("bucket-sort", {"symbols": 7}).solve("3 7")
-    assert Chomsky("bucket-sort", {"symbols": 12}).solve("10 9 2 10") == ["2", "9", "10", "10"]
-
-
-MODULAR = ["modular-arithmetic-simple", "cycle-navigation", "modular-arithmetic-brackets",
-           "solve-equation"]  # fmt: skip
-
-
-@pytest.mark.parametrize("variant", MODULAR)
-@given(data=st.data())
-@settings(max_examples=5, deadline=None)
-def test_rows_of_any_modulus_are_sound(variant, data):
-    modulus = data.draw(st.integers(2, 128))
-    length = data.draw(st.integers(3, 60))
-    chosen = {
-        "modulus": modulus,
-        "train_lengths": [length],
-        "reading": data.draw(st.sampled_from(["paper", "program"])),
-    }
-    task = Chomsky(variant, chosen)
-    block = propose(task, n=4)
-    rows = assert_sound(task, block)
-    assert all(worked_steps(task, row) for row in rows)
-    assert all(synthbench.score(task, row, int(row["label"])) == 1.0 for row in rows)
-    assert f"0 to {modulus - 1}" in task.instruction
-    table = pa.Table.from_pylist(rows)
-    columns = {name: table[name].combine_chunks() for name in table.column_names}
-    assert prover(Chomsky)(task, block, columns).all()
-    answer = st.sampled_from([one for one in range(modulus) if str(one) != rows[0]["label"]])
-    columns["label"] = pa.array([str(data.draw(answer)), *columns["label"].to_pylist()[1:]])
-    assert prover(Chomsky)(task, block, columns).tolist() == [False] + 3 * [True]
-    audit_spec_of(task)
-
-
-@given(st.integers(2, 7), st.integers(1, 9), st.booleans())
-@settings(max_examples=10, deadline=None)
-def test_all_expressions_of_any_modulus_are_counted_and_listed(modulus, length, hides):
-    variant = ["modular-arithmetic-brackets", "solve-equation"][hides]
-    length += 2 * hides
-    task = Chomsky(variant, {"modulus": modulus, "train_lengths": [length]})
-    train = task.split("train")
-    count = task.capacity(train, length)
-    assert count is not None
-    if count < 10_000:
-        listed = task.enumerate_rows(train, length)
-        assert len(np.unique(listed["tokens"], axis=0)) == len(listed) == count
-
-
-def test_a_modulus_is_refused_where_answers_have_none():
-    with pytest.raises(ParameterError, match=r"parity-check are not modulo.*simple, cycle-nav"):
-        Chomsky("parity-check", {"modulus": 7})
-    for wrong in (1, 129):
-        with pytest.raises(ParameterError, match=f"modulus={wrong}"):
-            Chomsky("solve-equation", {"modulus": wrong})
-    task = Chomsky("modular-arithmetic-simple", {"modulus": 13})
-    assert task.solve("11 + 12 * 3") == ["4"]
-    for text in ("13", "1 2", "<3>", "1 + 1 2", "01"):
-        with pytest.raises(ValueError, match="is not a string of modular-arithmetic-simple"):
-            task.solve(text)
-    assert Chomsky("cycle-navigation", {"modulus": 3}).solve("- 0") == ["2"]
