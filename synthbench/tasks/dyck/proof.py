@@ -1,7 +1,7 @@
-"""The reference solver over whole columns: brackets are paired by sorting.
+"""The reference solver over whole columns: places are sorted, and no brackets are stacked.
 
-The bracket that is due is found among the places of one height if brackets are nested, and in a
-linked list of open brackets if they may cross.
+If brackets are nested, each place is compared with the one before it of the same height. If they
+may cross, brackets are paired by their kind, and the open ones are a linked list.
 """
 
 from __future__ import annotations
@@ -18,30 +18,55 @@ from synthbench.tasks.base import Block
 from synthbench.tasks.dyck.task import Dyck
 from synthbench.tasks.tokens import Vocabulary
 
-Ids = NDArray[np.int64]
+Ids = NDArray[np.integer[Any]]
+#: Flags of places, bool `(rows, length)`, or of rows. NumPy's comparisons are untyped.
+Flags = Any
 
 
-def prove_rows(task: Dyck, block: Block, rows: Mapping[str, pa.Array]) -> NDArray[np.bool_]:
+def prove_rows(task: Dyck, block: Block, rows: Mapping[str, pa.Array]) -> Flags:
     """Compute True for every right row, bool `(rows,)`."""
     answers: Vocabulary = task.answer.vocabulary  # type: ignore[assignment]
-    ids, label = (x.astype(np.int64) for x in (block["tokens"], answers.encode(rows["label"])))
-    lengths = np.count_nonzero(ids, axis=1)
-    right: NDArray[np.bool_] = np.count_nonzero(label, axis=1) == lengths
-    right &= numpy_array(rows["length"]) == lengths
+    ids, label, nothing = block["tokens"], answers.encode(rows["label"]), len(answers.tokens)
+    lengths, depths = np.count_nonzero(ids, axis=1), numpy_array(rows["depth"])
+    right: Flags = np.count_nonzero(label, axis=1) == lengths
+    right &= numpy_array(rows["length"]) == lengths  # of two bytes, as heights are
+    are_right = _are_nested if task.variant == "nested" else _are_shuffled
     for length in np.unique(lengths[right]).tolist():
         alike = np.flatnonzero(right & (lengths == length))
-        brackets = ids[alike, :length]
-        kinds, is_up = (brackets + 1) // 2, brackets % 2 == 1
-        heights = np.cumsum(np.where(is_up, 1, -1), axis=1)
-        partners, is_word = _partners(kinds, is_up)
-        if task.variant == "nested":
-            last, in_order = _at_height(kinds, is_up, heights)
-        else:
-            last, in_order = _in_list(kinds, is_up, partners), True
-        expected = np.where(last == 0, task.parameters.kinds + 1, last)
-        same = (expected == label[alike, :length]).all(axis=1)
-        depth = numpy_array(rows["depth"])[alike] == heights.max(axis=1)
-        right[alike] = is_word & in_order & same & depth
+        brackets, due = ids[alike, :length], label[alike, :length]
+        is_up, kinds = brackets % 2 == 1, (brackets + 1) // 2
+        heights = np.cumsum(2 * is_up.view(np.int8) - 1, axis=1, dtype=np.int16)
+        is_word = (heights >= 0).all(axis=1) & (heights[:, -1] == 0)
+        is_word &= depths[alike] == heights.max(axis=1)
+        right[alike] = is_word & are_right(kinds, is_up, heights, due, nothing)
+    return right
+
+
+def _are_nested(kinds: Ids, is_up: Flags, heights: Ids, due: Ids, nothing: int) -> Flags:
+    """The right rows among words of brackets without kinds.
+
+    A bracket that opens is due, one that closes was due before. Then what was due at the last place
+    of the same height is due again.
+    """
+    was_due = np.zeros_like(due)
+    was_due[:, 1:] = due[:, :-1]
+    right = (np.where(is_up, due, was_due) == kinds).all(axis=1)
+    is_bottom = heights == 0
+    right &= ((due == nothing) >= is_bottom).all(axis=1)
+    # In a word the first place of a height opens, so that no row is compared with another.
+    order = np.argsort(heights, axis=None, kind="stable")
+    again = due.ravel()[order]
+    changes = order[1:][again[1:] != again[:-1]]
+    right[changes[~(is_up | is_bottom).ravel()[changes]] // due.shape[1]] = False
+    return right
+
+
+def _are_shuffled(kinds: Ids, is_up: Flags, heights: Ids, due: Ids, nothing: int) -> Flags:
+    """The right rows. The kind of the last open bracket is due."""
+    wide = kinds.astype(np.int64)
+    partners, right = _partners(wide, is_up)
+    last = _in_list(wide[right], is_up[right], partners[right])
+    right[right] = (np.where(last == 0, nothing, last) == due[right]).all(axis=1)
     return right
 
 
@@ -59,19 +84,6 @@ def _partners(kinds: Ids, is_up: NDArray[np.bool_]) -> tuple[Ids, Any]:
     partners = np.zeros_like(kinds)
     np.put_along_axis(partners, order[:, 1:], order[:, :-1], axis=1)
     return partners, is_word
-
-
-def _at_height(kinds: Ids, is_up: NDArray[np.bool_], heights: Ids) -> tuple[Ids, Any]:
-    """The kind that led to each place's height, 0 at the bottom, and which rows are nested."""
-    order = np.argsort(heights, axis=1, kind="stable")
-    up = np.take_along_axis(is_up, order, axis=1)
-    latest = np.maximum.accumulate(np.where(up, np.arange(kinds.shape[1]), 0), axis=1)
-    kind = np.take_along_axis(np.take_along_axis(kinds, order, axis=1), latest, axis=1)
-    last = np.empty_like(kinds)
-    np.put_along_axis(last, order, kind, axis=1)
-    last[heights == 0] = 0
-    closed = np.pad(last[:, :-1], ((0, 0), (1, 0)))
-    return last, ((closed == kinds) | is_up).all(axis=1)
 
 
 def _in_list(kinds: Ids, is_up: NDArray[np.bool_], partners: Ids) -> Ids:
