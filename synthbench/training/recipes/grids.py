@@ -102,7 +102,6 @@ SUDOKU_6X6 = dataclasses.replace(
     variants=("6x6",),
     parameters={"augmentations": 39, "difficulty": "easy"},
     recipes=_recipes(36, 64, 1, 8, f"{_CPU} steps=2000"),
-    seeds=3,
 )
 #: One size, because learned positions know no other.
 MAZE = dataclasses.replace(
