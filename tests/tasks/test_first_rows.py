@@ -23,6 +23,10 @@ def depths(*chosen):
         ("listops", "test", {**depths(40), "max_length": 200}, "test_depths=40"),
         ("listops", "train", {**depths(12), "balance": "label"}, "train_depths=12"),
         ("listops", "train", {"p_op": 0.999}, "Allowed is train_depths="),
+        ("listops", "test", {"balance": "label"}, "test_depths=7,8"),
+        ("listops", "train", {"level": "long", "min_length": 1_900}, "seconds, where two"),
+        ("listops", "test", {"max_args": 8}, "seconds, where two"),
+        ("arithmetic", "train", {**depths(40), "balance": "label"}, "train_depths=40"),
         ("addition", "train", {"train_digits": 100, "test_digits": (101,)}, "train_digits=32"),
         ("clusters", "test", {"first_points": 10_000}, "1,024 points in all"),
         ("arithmetic", "test", {"balance": "label", "modulus": 100}, "2 to 10"),
@@ -36,10 +40,26 @@ def depths(*chosen):
     ],
 )
 def test_streams_that_would_begin_late_are_refused(task, split, parameters, named):
-    if task == "listops" and "max_length" not in parameters and "train_depths" in parameters:
-        parameters = {**parameters, "max_length": 100}
+    if "max_length" not in parameters and "train_depths" in parameters and "balance" in parameters:
+        parameters = {**parameters, "max_length": 100 if task == "listops" else 500}
     with pytest.raises(ParameterError, match=named):
         synthbench.stream(synthbench.task(task, **parameters), split=split)
+
+
+@pytest.mark.parametrize(
+    ("task", "split", "parameters"),
+    [
+        ("listops", "train", {"balance": "label"}),
+        ("listops", "validation", {"balance": "label"}),
+        ("listops", "train", {"max_args": 10}),
+        ("arithmetic", "train", {"balance": "label"}),
+        ("arithmetic", "test", {"balance": "label", "level": "hard"}),
+        ("arithmetic", "test", {**depths(40), "max_length": 200}),
+    ],
+)
+def test_other_streams_are_allowed(task, split, parameters):
+    chosen = synthbench.task(task, **parameters)
+    assert chosen.stream_round_rows(chosen.split(split)) == chosen.round_rows
 
 
 def test_the_rows_of_a_stream_by_label_stay():
@@ -52,9 +72,20 @@ def test_the_rows_of_a_stream_by_label_stay():
 def test_every_level_of_listops_has_streams(level):
     task = synthbench.task("listops", level=level)
     sizes = {split.name: Rounds(task, split.name).size for split in task.splits}
-    assert sizes == {"train": 2_048 if level == "long" else 65_536} | dict.fromkeys(
-        ("iid", "validation", "test"), 2_048
-    )
+    train, evaluation = (2_048, 512) if level == "long" else (65_536, 2_048)
+    assert sizes == {"train": train} | dict.fromkeys(("iid", "validation", "test"), evaluation)
+
+
+@pytest.mark.parametrize("modulus", [2, 10, 97])
+def test_listed_expressions_have_the_values_of_the_solver(modulus):
+    task = synthbench.task("arithmetic", modulus=modulus, max_length=9, **depths(2))
+    listed = task.enumerate_rows(task.split("train"), 2)
+    texts = task.rendered(listed)["text"].to_pylist()[::23]
+    assert len(texts) > 300
+    plain = task.block_of(texts)
+    for name, column in plain.columns.items():
+        assert listed[name].dtype == column.dtype
+        assert listed[name][::23].tolist() == column.tolist()
 
 
 def test_very_deep_rows_have_small_rounds():

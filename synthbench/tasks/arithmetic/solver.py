@@ -29,7 +29,7 @@ def read_expression(text: str, modulus: int) -> Expression:
             open_brackets.pop()
             match parts:
                 case [Expression() as left, str() as operator, Expression() as right]:
-                    open_brackets[-1].append(_operation(operator, left, right, modulus))
+                    open_brackets[-1].append(operation(operator, left, right, modulus))
                 case _:
                     raise ValueError(f"brackets without an operation of two operands: {text!r}")
         else:
@@ -40,7 +40,8 @@ def read_expression(text: str, modulus: int) -> Expression:
     raise ValueError(f"{text!r} is not an expression")
 
 
-def _operation(operator: str, left: Expression, right: Expression, modulus: int) -> Expression:
+def operation(operator: str, left: Expression, right: Expression, modulus: int) -> Expression:
+    """The operation of two operands, with its value and depths."""
     value = apply(operator, [left.value, right.value], modulus)
     node = Expression(operator, [left, right], value)
     node.depth = 1 + max(left.depth, right.depth)

@@ -24,10 +24,11 @@ from numpy.typing import NDArray
 
 from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
-from synthbench.tasks.arithmetic.solver import apply, deciding, read_expression
+from synthbench.tasks.arithmetic.solver import apply, deciding, operation, read_expression
 from synthbench.tasks.base import Block, Split, parameter
 from synthbench.tasks.row_ids import are_held_out
 from synthbench.tasks.trees.distribution import KeyDistribution
+from synthbench.tasks.trees.effort import check_effort
 from synthbench.tasks.trees.expression import Expression
 from synthbench.tasks.trees.grammar import Forest, Grammar
 from synthbench.tasks.trees.sampling import grow
@@ -165,6 +166,7 @@ class Arithmetic(ExpressionTask):
                 f"labels. Allowed are 2 to {_STREAMED}, or balance=depth. Datasets may have such "
                 "rows."
             )
+        check_effort(self, None, split, self.round_rows)
         return self.round_rows
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
@@ -211,11 +213,18 @@ class Arithmetic(ExpressionTask):
     @functools.lru_cache(maxsize=2)  # noqa: B019 - a task is a value, and few are ever made
     def _of_depth(self, depth: int) -> Block:
         """Every expression of a depth."""
-        operators = self.parameters.operators
-        texts = self.grammar(depth).expressions(
-            depth, DIGITS, lambda kind, operands: f"({operands[0]}{operators[kind]}{operands[1]})"
-        )
-        return self.block_of(texts)
+        operators, modulus = self.parameters.operators, self.parameters.modulus
+        # Every operand is solved once, not in each expression that has it.
+        solved = {digit: self.read(digit) for digit in DIGITS}
+
+        def write(kind: int, operands: tuple[str, ...]) -> str:
+            text = f"({operands[0]}{operators[kind]}{operands[1]})"
+            left, right = (solved[operand] for operand in operands)
+            solved[text] = operation(operators[kind], left, right, modulus)
+            return text
+
+        texts = self.grammar(depth).expressions(depth, DIGITS, write)
+        return self.block_of(texts, [solved[text] for text in texts])
 
     @functools.lru_cache(maxsize=2)  # noqa: B019
     def _kinds_of_depth(self, depth: int) -> NDArray[np.int64]:

@@ -39,6 +39,9 @@ from synthbench.tasks.trees.task import DIGITS, LONGEST, ExpressionParameters, E
 TOKENS = (*DIGITS, "]", *(f"[{name}" for name in OPERATORS))
 #: Rows that may be longer are drawn in smaller blocks.
 _LONG = 1000
+#: Rows of a round of an evaluation split, if they may not be short either. Few candidates are so
+#: long, held out and of one of three splits.
+_EVALUATION_ROWS = 512
 #: Streams of deeper rows have small rounds.
 _DEEP = 32
 #: The id of each token; 0 is padding.
@@ -142,32 +145,22 @@ class ListOps(ExpressionTask):
         Raises:
             ParameterError: the first row would take too long.
         """
-        rows = self.round_rows if self.parameters.max_length <= _LONG else 2_048
+        parameters = self.parameters
+        rows = self.round_rows if parameters.max_length <= _LONG else 2_048
+        if parameters.max_length > _LONG and parameters.min_length > 1 and split.evaluation:
+            rows = _EVALUATION_ROWS
         if max(self.goal(bucket).depth for bucket in split.buckets) > _DEEP:
             rows = 32 if split.evaluation else 256
-        if not self._is_ordinary:
-            check_effort(self, self._by_depth, self.distribution, split, rows)
+        check_effort(self, self.distribution, split, rows)
         return rows
 
     @property
-    def _is_ordinary(self) -> bool:
-        """True for levels, and if rows are at most as deep and as rare as the paper's."""
-        parameters, paper = self.parameters, ListOpsParameters()
-        if any(parameters == ListOpsParameters(**level) for level in self.levels.values()):
+    def is_ordinary(self) -> bool:
+        if any(self.parameters == ListOpsParameters(**level) for level in self.levels.values()):
             return True
-        depths = (*parameters.train_depths, *parameters.validation_depths, *parameters.test_depths)
-        return (
-            (parameters.balance, parameters.min_length) == (paper.balance, paper.min_length)
-            and parameters.max_length >= paper.max_length
-            and parameters.max_args <= paper.max_args
-            and parameters.p_op <= paper.p_op
-            and max(depths) <= max(paper.test_depths)
-        )
-
-    @property
-    def _by_depth(self) -> ListOps:
-        """The task with rows of each depth instead of each depth, operator and label."""
-        return ListOps(parameters=dataclasses.replace(self.parameters, balance="depth"))
+        parameters, paper = self.parameters, ListOpsParameters()
+        more = parameters.min_length > paper.min_length or parameters.max_args > paper.max_args
+        return super().is_ordinary and not more
 
     @property
     def _strict(self) -> bool:

@@ -13,7 +13,7 @@ import dataclasses
 import functools
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -205,6 +205,25 @@ class ExpressionTask(TextTask):
         """Fewer candidates where there are many buckets, each of which has its own blocks."""
         return 16_384 if self.parameters.balance == "depth" else 512
 
+    @property
+    def is_ordinary(self) -> bool:
+        """True if rows are at most as deep and as rare as the paper's. Their streams begin soon."""
+        own = self.parameters
+        depths = (*own.train_depths, *own.validation_depths, *own.test_depths)
+        paper = self.parameters_type()
+        return bool(
+            isinstance(paper, ExpressionParameters)
+            and own.balance == paper.balance
+            and own.max_length >= paper.max_length
+            and own.p_op <= paper.p_op
+            and max(depths) <= max(paper.test_depths)
+        )
+
+    @property
+    def by_depth(self) -> Self:
+        """The task with rows of each depth instead of each depth, operator and label."""
+        return type(self)(parameters=dataclasses.replace(self.parameters, balance="depth"))
+
     # Buckets: the depths themselves, or numbers made of depth, root operator and label.
 
     def buckets_of(self, depths: tuple[int, ...]) -> tuple[int, ...]:
@@ -300,12 +319,14 @@ class ExpressionTask(TextTask):
             "length": self.vocabulary.count(row["text"]),
         }
 
-    def block_of(self, texts: Sequence[str]) -> Block:
-        """A block of the rows with these texts, solved one by one."""
+    def block_of(self, texts: Sequence[str], roots: Sequence[Expression] = ()) -> Block:
+        """A block of the rows with these texts, solved one by one if their trees are not given."""
         tokens = self.vocabulary.encode(arrow_array(texts), self.parameters.max_length)
-        rows = [self.recompute_columns({"text": text}) for text in texts]
+        trees = roots or [self.read(text) for text in texts]
         columns = {
-            name: np.array([row[name] for row in rows], np.int16 if name == "length" else np.int8)
-            for name in ("label", "depth", "dependency_depth", "length")
+            "label": np.array([tree.value for tree in trees], np.int8),
+            "depth": np.array([tree.depth for tree in trees], np.int8),
+            "dependency_depth": np.array([tree.dependency_depth for tree in trees], np.int8),
+            "length": np.count_nonzero(tokens, axis=1).astype(np.int16),
         }
         return Block({"tokens": tokens, **columns, "problem": problem_keys(tokens, self.tokens)})
