@@ -326,3 +326,9 @@ def test_the_share_of_cells_counts_free_cells_alone_and_moves_mark_what_they_rea
             assert share["copy"] == pytest.approx(1 - path / free)
             assert share["first"] == pytest.approx(1 - max(path - 1, 0) / free)
             assert task.measure(row, None) == {"accuracy": 0.0, "position_accuracy": 0.0}
+
+
+def test_streams_of_large_mazes_that_are_held_out_have_small_rounds():
+    task = synthbench.task("maze", "open", size=(39,), test_size=(41,))
+    sizes = {split.name: task.stream_round_rows(split) for split in task.splits}
+    assert sizes == {"train": 1_024, "iid": 128, "test": 128}

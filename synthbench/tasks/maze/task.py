@@ -50,6 +50,9 @@ from synthbench.tasks.numeric import distinct_numbers, text_ends
 
 _WALL, _FREE, _START, _GOAL, _PATH = range(1, 6)
 
+#: Streams of held-out mazes that are larger have small rounds.
+_LARGE = 31
+
 
 @dataclasses.dataclass(frozen=True)
 class MazeParameters(Parameters):
@@ -104,6 +107,11 @@ class MazeTask(TextTask):
         "medium": {},
         "hard": {"size": (21, 25, 31), "test_size": (35, 41)},
     }
+
+    def stream_round_rows(self, split: Split) -> int:
+        """Rows of a round: fewer held-out mazes if they are large, as few are held out."""
+        large = split.evaluation and max(split.buckets) > _LARGE
+        return 128 if large else self.round_rows
 
     def solve(self, question: str) -> str:
         grid = solver.read(question)
