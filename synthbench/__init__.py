@@ -13,7 +13,7 @@ Importing this package is light: the modules of a name are loaded at its first u
 import importlib as _importlib
 
 #: The version of this package, which manifests and runs name.
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 #: The public names and the modules that define them, as `__init__.pyi` has them for type checkers.
 _MODULES = {

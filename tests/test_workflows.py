@@ -79,6 +79,9 @@ FILES = ("synthbench/__init__.py", "CITATION.cff", "CHANGELOG.md", "README.md")
 def test_a_release_has_one_version_everywhere_and_the_workflow_sees_it(tmp_path):
     folder = checkout(tmp_path, ".ci/release", *FILES)
     changelog = (folder / "CHANGELOG.md").read_text(encoding="utf-8")
+    # Right after a release nothing is new.
+    changelog = changelog.replace("## [Unreleased]\n", "## [Unreleased]\n\n- New.\n", 1)
+    (folder / "CHANGELOG.md").write_text(changelog, encoding="utf-8")
     (step,) = (
         step["run"]
         for step in workflow("release")["jobs"]["build"]["steps"]

@@ -18,7 +18,7 @@ from synthbench.tasks.base import read_class
 from synthbench.tasks.features import list_of, value
 from tests.evaluation.asked import asked, scores, table
 from tests.evaluation.making import SIZES
-from tests.evaluation.test_prediction_files import Code
+from tests.evaluation.test_files_in_order import Code
 from tests.odd import refused
 
 
