@@ -96,7 +96,7 @@ def section(comparison: Mapping[str, Any]) -> list[str]:
 
 
 def _is_shown(line: Mapping[str, Any], comparison: Mapping[str, Any]) -> bool:
-    """A study that counts Eureka-moments shows all models, as its figures are of all runs."""
+    """True for a model that learned its rows, and where runs with a Eureka-moment are counted."""
     counts_moments = any(measure["metric"] == "eureka_ratio" for measure in comparison["measures"])
     return counts_moments or state_of(line["runs"]) != NOT_FITTED
 

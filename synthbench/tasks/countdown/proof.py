@@ -2,7 +2,7 @@
 
     ( 13 * 71 + 23 ) / 11        values 13 71 23 11, calculated as soon as the next sign allows
 
-Values are exact fractions. Those of six numbers below 1,000 fit into 64 bits.
+Values are exact fractions. Those of six numbers up to 200 fit into 64 bits.
 """
 
 from __future__ import annotations

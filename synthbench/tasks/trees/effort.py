@@ -22,7 +22,7 @@ from synthbench.tasks.trees.task import ExpressionTask
 
 #: Seconds of one core: the most before a first row, for a level of a block, for a pool of
 #: operators, of which a block has as many as the square of its depth, and for an operator.
-#: Estimates are up to twice the time that a round takes.
+#: Estimates are one to 2.6 times the time that a round takes.
 _MOST_SECONDS, _PER_LEVEL, _PER_POOL, _PER_OPERATOR = 3.5, 200e-6, 90e-6, 0.2e-6
 #: Trees that are drawn of a depth, those that have to fit, and the most depths that are tried.
 _TREES, _FITTING, _DEPTHS = 256, 8, 4

@@ -1,4 +1,4 @@
-"""Short studies of languages, brackets, lists and groups: at most two minutes of a core a run.
+"""Short studies of languages, brackets, lists and groups: at most four minutes of a core a run.
 
 They come from no paper. In a study all models have the same fresh rows, learning rate and most
 steps. Rows begin with a start symbol, because attention cannot recognise the first position
