@@ -67,7 +67,8 @@ def _lines(result: Mapping[str, Any]) -> Iterator[list[str]]:
         if (figures := result["parts"].get(part)) is None:
             yield [*start, title, *[_NOT_RUN] * 3]
             continue
-        cells = [_accuracy(figures[split]) if split in figures else "" for split in _SPLITS]
+        splits = figures if _is_fitted(figures) else {}
+        cells = [_accuracy(splits[split]) if split in splits else "" for split in _SPLITS]
         yield [*start, title, _fit(figures), *cells]
 
 
@@ -115,15 +116,12 @@ def _fit(figures: Mapping[str, Any]) -> str:
 
 
 def _is_fitted(figures: Mapping[str, Any]) -> bool:
-    """Whether a model needs no training, or has learned its training rows."""
+    """True for a model that needs no training, or has learned its training rows."""
     return "fit" not in figures or state_of([figures]) != NOT_FITTED
 
 
 def _charts(result: Mapping[str, Any]) -> Iterator[str]:
-    """Accuracy by depth or length, if the task has any, beside the solver's.
-
-    A model that is not fitted is not drawn.
-    """
+    """Accuracy by depth or length, if the task has any, of fitted models and the solver."""
     series: dict[str, list[Curve]] = {}
     for part, title in _MODELS.items():
         figures = result["parts"].get(part, {})
