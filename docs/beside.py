@@ -7,6 +7,7 @@ from typing import Any
 
 from synthbench.text.tables import Table
 from synthbench.training.cells import fit_words
+from synthbench.training.train_fit import NOT_FITTED
 
 
 def beside_paper(
@@ -20,8 +21,8 @@ def beside_paper(
         chance: what a guess scores on a variant.
 
     Returns:
-        A table in Markdown. An asterisk marks a model that has not learned its training rows in
-        all of its runs.
+        A table in Markdown. A model that has not learned its training rows in all of its runs is
+        marked "not fitted", without its figure.
     """
     models = list(dict.fromkeys(line["model"] for line in comparison["models"]))
     lines = {(line["variant"], line["model"]): line for line in comparison["models"]}
@@ -39,8 +40,8 @@ def _cell(line: Mapping[str, Any], measure: str) -> str:
     """The mean, the best of several seeds, and the paper's figure."""
     figure = line["measures"][measure]
     _, *states = fit_words(line)
-    words = [f"{figure['mean']:.3f}{'*' if states else ''}"]
-    words += [f"best {max(figure['values']):.3f}"] * (len(figure["values"]) > 1)
+    words = [NOT_FITTED if states else f"{figure['mean']:.3f}"]
+    words += [f"best {max(figure['values']):.3f}"] * (len(figure["values"]) > 1 and not states)
     if published := figure["published"]:
         words.append(f"paper {published['mean']:.3f}")
     return ", ".join(words)
