@@ -55,7 +55,8 @@ def generate(
         rows: number of rows by split, where it differs from the preset.
         shard_rows: rows of a Parquet file, rounded up to a multiple of 8,192.
         workers: how many processes make blocks, at most 256. Default: the usable cores, or 1 in a
-            daemonic process. No more are started than blocks that can be made in parallel.
+            daemonic process. No more are started than blocks that can be made in parallel, and none
+            for a task whose blocks this process draws faster alone (`Task.drawn_by_workers`).
         engine: "local" or "dask".
         scheduler: address of a running Dask scheduler.
         overwrite: replace a finished dataset, or an interrupted run with other options.
@@ -109,13 +110,15 @@ def run(request: Request) -> Outcome:
     for task in plan.tasks:
         for warning in task.warnings:
             print(one_line(f"Warning: {task.name}, {task.variant}: {warning}"), file=sys.stderr)
+    drawn_here = request.engine == "local" and not plan.tasks[0].drawn_by_workers
+    workers = 1 if drawn_here else request.workers
     records: dict[str, dict[str, SplitRecord]] = {}
     seconds: dict[str, dict[str, float]] = {}
     with (
         # A run that another version started must not be resumed: its bytes could differ.
         open_staging(target, {**command, "synthbench": __version__}, request.overwrite) as staging,
         open_engine(
-            request.engine, request.workers, request.scheduler, plan.most_blocks, plan.tasks
+            request.engine, workers, request.scheduler, plan.most_blocks, plan.tasks
         ) as engine,
         progress_bar(request.progress, f"generate {request.name}", "rows", plan.rows) as bar,
     ):

@@ -46,6 +46,7 @@ class Task(Judged, abc.ABC):
         bucket_name: the column that holds the bucket. With a single bucket, a noun for the rows.
         inputs: the columns from which all others follow. `solve` is given the first.
         scored_columns: the columns that `read_answer` and `measure` read. Empty: all.
+        drawn_by_workers: whether workers draw blocks. Not where sending takes as long as drawing.
         levels: named sets of parameters, the easiest first. Empty if the task lacks levels.
         variant, parameters, seed: the choices.
     """
@@ -60,6 +61,7 @@ class Task(Judged, abc.ABC):
     bucket_name: ClassVar[str] = "rows"
     inputs: ClassVar[tuple[str, ...]] = ("text",)
     scored_columns: ClassVar[tuple[str, ...]] = ()
+    drawn_by_workers: ClassVar[bool] = True
     levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     def __init__(
@@ -186,8 +188,6 @@ class Task(Judged, abc.ABC):
     def tables(self) -> dict[str, Any]:
         """Anything else that the rows depend on: JSON values for the manifest and the card."""
         return {}
-
-    # Columns, by their use.
 
     @functools.cached_property
     def answer(self) -> Column:

@@ -46,9 +46,16 @@ def test_generate_starts_no_more_workers_than_there_can_be_blocks(tmp_path, star
     )
     assert many == alone
     assert started == [5]  # train has five depths, of one block each
-    rows = {"train": 50, "iid": 10, "test": 10}
-    synthbench.generate("identity", out=tmp_path / "one", rows=rows, workers=200, progress=False)
+    rows = {"train": 10, "test": 2}
+    synthbench.generate("sudoku", out=tmp_path / "one", rows=rows, workers=200, progress=False)
     assert started == [5]  # a single block is made in this process
+
+
+@pytest.mark.parametrize("task", ["identity", "ctl"])
+def test_blocks_that_are_drawn_as_fast_as_sent_are_drawn_in_this_process(tmp_path, started, task):
+    rows = {"train": 40_000, "iid": 10, "test": 10}
+    synthbench.generate(task, out=tmp_path / "made", rows=rows, workers=2, progress=False)
+    assert started == [2] * make_task(task).drawn_by_workers
 
 
 def test_a_bucket_of_many_rows_has_more_blocks_than_full_ones_would_be():

@@ -126,6 +126,7 @@ class Addition(TextTask):
         Breakdown("digits_a", across="digits_b"),
     )
     scored_columns = ("label",)
+    drawn_by_workers = False
     forms = ("causal-lm", "masked-lm")
     unstreamed = ("positions",)
     tokens = (*"0123456789", "+", "*", "=")

@@ -100,6 +100,7 @@ class Automaton(OwnVariant):
     categories = ("token-classification",)
     bucket_name = "length"
     scored_columns = ("label",)
+    drawn_by_workers = False
     forms = ("token-classification", "masked-lm", "causal-lm")
     block_rows, group_rows = 2_048, 32_768
     levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {

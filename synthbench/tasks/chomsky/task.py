@@ -116,6 +116,7 @@ class Chomsky(TextTask):
     bucket_name = "length"
     block_rows, group_rows = 512, 16_384  # of many lengths with few rows each, and of long rows
     scored_columns = ("label",)
+    drawn_by_workers = False
     levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "easy": {"train_lengths": tuple(range(1, 11)), "test_lengths": tuple(range(11, 21))},
         "medium": {},  # as in the paper

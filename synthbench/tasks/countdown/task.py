@@ -89,6 +89,7 @@ class Countdown(TextTask):
     bucket_name = "count of numbers"  # see `buckets`
     group_by = (Breakdown("numbers"), Breakdown("target", width=10))
     scored_columns = ("text",)
+    drawn_by_workers = False
     # Three numbers, an arrow and a number that an equation of them gives: no ordinary text.
     ordinary_bits, ordinary_tokens = 0.0, solver.FEWEST + 2
     levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {

@@ -92,6 +92,7 @@ class Dyck(LongerRows):
     bucket_name = "length"
     train_rows, block_tokens, group_blocks = 160_000, 1 << 19, 16
     scored_columns = ("label",)
+    drawn_by_workers = False
     forms = ("token-classification", "masked-lm", "causal-lm")
     levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "easy": {"kinds": 2, "depth": 4, "length": 32},

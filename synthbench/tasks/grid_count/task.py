@@ -118,6 +118,7 @@ class GridCount(Task):
     bucket_name = "size"
     inputs = ("grid",)
     scored_columns = ("grid", "label")
+    drawn_by_workers = False
     metrics = ("cell_accuracy", "foreground_accuracy", "grid_accuracy")
     binary_metrics = ("grid_accuracy",)
 

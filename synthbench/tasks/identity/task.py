@@ -55,6 +55,7 @@ class Identity(Task):
     bucket_name = "vectors"
     inputs = ("x",)
     scored_columns = ("label",)
+    drawn_by_workers = False
     metrics = ("mse",)
     # All splits share one bucket, because the range of test contains that of train, and rows of
     # different splits are kept apart only within a bucket.

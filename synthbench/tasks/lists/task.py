@@ -77,6 +77,7 @@ class Lists(LongerRows):
     unstreamed = ("positions",)
     train_rows, block_tokens, group_blocks = 160_000, 1 << 19, 16
     scored_columns = ("label",)
+    drawn_by_workers = False
     levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "easy": {"symbols": 16, "length": 16},
         "medium": {},

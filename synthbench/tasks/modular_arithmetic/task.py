@@ -71,6 +71,7 @@ class ModularArithmetic(TextTask):
     parameters_type = ModularArithmeticParameters
     bucket_name = "equations"
     scored_columns = ("label",)
+    drawn_by_workers = False
     ordinary_bits = math.inf  # each row is an ordinary sum
     levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "easy": {"modulus": 23},

@@ -50,6 +50,7 @@ class AssociativeRecall(TextTask):
     categories = ("token-classification",)
     bucket_name = "pairs"  # of a certain length: see `buckets`
     scored_columns = ("label",)
+    drawn_by_workers = False
     group_by = (Breakdown("pairs"), Breakdown("length"))
     forms = ("token-classification", "masked-lm", "causal-lm")
     levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {

@@ -54,6 +54,7 @@ class Parity(TextTask):
     parameters_type = ParityParameters
     bucket_name = "equations"
     scored_columns = ("label",)
+    drawn_by_workers = False
     group_by = (Breakdown("label"),)
     ordinary_bits, ordinary_tokens = 0.0, 3
     levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {

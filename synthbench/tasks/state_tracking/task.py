@@ -97,6 +97,7 @@ class StateTracking(OwnVariant):
     own_parameter = "group"
     bucket_name = "length"
     scored_columns = ("label",)
+    drawn_by_workers = False
     forms = ("token-classification", "masked-lm", "causal-lm")
     block_rows = 4_096
     levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
