@@ -20,6 +20,7 @@ depth.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -185,14 +186,21 @@ class Automaton(OwnVariant):
 
     def render(self, block: Block) -> dict[str, Any]:
         """The label: moves of the automaton, one symbol of all words after another."""
-        tokens, moves = block["tokens"].astype(np.int64), self.language.moves
-        label = np.zeros_like(tokens)
-        state = np.zeros(len(tokens), np.int64)
+        table, tokens = self._transitions, block["tokens"]
+        label = np.empty(tokens.shape, table.dtype)
+        state = np.ones(len(tokens), table.dtype)
         for place in range(tokens.shape[1]):
-            state = moves[state, tokens[:, place] - 1]  # behind a word the symbol does not matter
-            label[:, place] = 1 + state
-        label[tokens == 0] = 0
+            state = table[state, tokens[:, place]]
+            label[:, place] = state
         return {"label": label}
+
+    @functools.cached_property
+    def _transitions(self) -> NDArray[np.integer[Any]]:
+        """The id of each next state by the ids of state and symbol, `(1 + states, 1 + symbols)`.
+
+        The id 0 is padding, whose state is 0.
+        """
+        return np.pad(1 + self.language.moves, ((1, 0), (1, 0))).astype(np.uint16)
 
     def capacity(self, split: Split, bucket: int) -> int:
         return int(len(self.tokens) ** bucket)
