@@ -1,11 +1,15 @@
 """Settings and fixtures that all tests share."""
 
+import contextlib
+import functools
 import importlib.util
 import os
+import re
 import runpy
 import sys
 from pathlib import Path
 
+import filelock
 import pytest
 from hypothesis import settings
 
@@ -15,6 +19,7 @@ from synthbench.tasks import registry
 from synthbench.tasks.registry import task as make_task
 from synthbench.verification import rows as proof
 from tests.making import CHUNK_ROWS, CTL, SHARDS, files, make, recut
+from tests.support import has_images
 from tests.tasks.tiny_sources import write_sources
 from tests.toy_task import Numbers
 
@@ -26,6 +31,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 TESTS = Path(__file__).parent
 WITHOUT_TORCH = TESTS / "without_torch"
+MARKS = ("slow", "dev", "torch")
 
 
 def pytest_addoption(parser):
@@ -52,10 +58,37 @@ def pytest_report_header():
     return None
 
 
-def pytest_ignore_collect(collection_path):
-    """Leave out the files that import PyTorch at their top, where there is none."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Collect when nobody else does, if `COLLECTING` names a file to lock.
+
+    In a fresh environment the first process compiles all that is imported, and the others load it;
+    at the same time each would compile it for itself.
+    """
+    lock = os.environ.get("COLLECTING")
+    with filelock.FileLock(lock) if lock else contextlib.nullcontext():
+        return (yield)
+
+
+@functools.cache
+def _names_a_mark(path):
+    """Whether a file of tests names a mark, or `first_fast`, which sets one."""
+    if TESTS / "training" in path.parents:
+        return True
+    text = path.read_text(encoding="utf-8")
+    return re.search(rf"\b({'|'.join(MARKS)}|first_fast)\b", text) is not None
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Leave out the files that import PyTorch at their top, where there is none.
+
+    Where marked tests alone are chosen, as in `.ci/slow`, files that name no mark need no import.
+    """
     needs_torch = collection_path.name.startswith(("test_torch", "test_tensors"))
     if (needs_torch or collection_path == TESTS / "training") and not _has_torch():
+        return True
+    chosen, is_file = config.option.markexpr, collection_path.match("test_*.py")
+    if chosen == " or ".join(MARKS) and is_file and not _names_a_mark(collection_path):
         return True
     return None
 
@@ -68,6 +101,9 @@ def pytest_collection_modifyitems(items):
             item.add_marker("torch")
         if "torch" in item.keywords and not _has_torch():
             item.add_marker(pytest.mark.skip(reason="PyTorch is not installed, or is hidden"))
+        if any(map(item.get_closest_marker, MARKS)):
+            # Or `.ci/slow` would leave out the file, and the test with it.
+            assert _names_a_mark(item.path), f"{item.nodeid} is marked, and its file names no mark"
 
 
 # No test may fail because a machine is slow.
@@ -134,7 +170,6 @@ def ctl(tmp_path_factory):
 def tiny(tmp_path_factory):
     """A tiny dataset of any task: two shards a split, at most two variants. Not to be changed."""
     root = tmp_path_factory.mktemp("tiny")
-    sources = write_sources(root / "sources")
 
     def dataset(name):
         if not (root / name).exists():
@@ -142,7 +177,8 @@ def tiny(tmp_path_factory):
             rows = {split.name: TINY_ROWS for split in task.splits}
             variants = list(task.variants)[:2]
             with pytest.MonkeyPatch.context() as patched:
-                patched.setenv("SYNTHBENCH_DATA", str(sources))
+                if has_images(task):
+                    patched.setenv("SYNTHBENCH_DATA", str(write_sources(root / "sources")))
                 make(root / name, name, variant=variants, rows=rows)
                 recut(root / name, TINY_SHARD)
         return root / name
