@@ -15,8 +15,8 @@ from datasets import ClassLabel, Features, Value
 
 import synthbench
 from synthbench.tasks.registry import task_class
-from tests.making import recut
-from tests.support import IMAGELESS, ONE_EACH, every_variant, shards, stored_rows
+from tests.conftest import TINY_ROWS
+from tests.support import IMAGELESS, ONE_EACH, shards, stored_rows
 
 if hasattr(datasets, "List"):
     from datasets import List
@@ -50,7 +50,6 @@ def columns_of(name):
 
 
 first_variant = pytest.mark.parametrize(("name", "variant"), ONE_EACH)
-SMALL = {"train": 150, "iid": 60, "validation": 60, "test": 70}
 
 DIGITS = ClassLabel(names=[str(digit) for digit in range(10)])
 TREES = {
@@ -135,25 +134,6 @@ def load(tmp_path):
     return load
 
 
-@pytest.fixture(scope="module")
-def directories(tmp_path_factory):
-    """A small dataset of every task, with at most two variants and more than one shard a split."""
-    root = tmp_path_factory.mktemp("datasets")
-    made = {}
-    for name, _ in ONE_EACH:
-        made[name] = root / name
-        splits = [split.name for split in task_class(name)().splits]
-        synthbench.generate(
-            every_variant(name, seed=2)[:2],
-            out=made[name],
-            rows={split: SMALL[split] for split in splits},
-            workers=1,
-            progress=False,
-        )
-        recut(made[name], 50)
-    return made
-
-
 def test_every_variant_has_the_promised_columns():
     for name, variant in IMAGELESS:
         columns = task_class(name)(variant).columns
@@ -167,35 +147,35 @@ def test_every_variant_has_the_promised_columns():
 
 @first_variant
 def test_datasets_loads_every_split_with_the_promised_features_and_all_rows(
-    name, variant, directories, load
+    name, variant, tiny, load
 ):
-    loaded = load(directories[name], variant)
+    loaded = load(tiny(name), variant)
     task = task_class(name)(variant)
     assert list(loaded) == [split.name for split in task.splits]
     for split, rows in loaded.items():
         assert one_form(rows.features) == promised(name)
         assert list(rows.features) == ["id", *columns_of(name)]
-        assert rows.num_rows == SMALL[split]
-        assert rows.to_list() == stored_rows(directories[name], variant, split).to_pylist()
+        assert rows.num_rows == TINY_ROWS
+        assert rows.to_list() == stored_rows(tiny(name), variant, split).to_pylist()
 
 
 @pytest.mark.parametrize(
     ("name", "variant"), [("ctl", "backward"), ("grid-count", "default"), ("clusters", "balanced")]
 )
-def test_datasets_streams_the_same_rows_with_the_same_features(name, variant, directories, load):
-    streamed = load(directories[name], variant, streaming=True)
+def test_datasets_streams_the_same_rows_with_the_same_features(name, variant, tiny, load):
+    streamed = load(tiny(name), variant, streaming=True)
     for split, rows in streamed.items():
         assert one_form(rows.features) == promised(name)
         count = rows.num_shards if hasattr(rows, "num_shards") else rows.n_shards  # before 3.0
-        assert count == len(shards(directories[name], variant, split)) > 1
-        assert list(rows) == stored_rows(directories[name], variant, split).to_pylist()
+        assert count == len(shards(tiny(name), variant, split)) > 1
+        assert list(rows) == stored_rows(tiny(name), variant, split).to_pylist()
 
 
-def test_without_a_name_the_first_variant_is_loaded(directories, load):
-    assert datasets.get_dataset_config_names(str(directories["ctl"])) == ["forward", "backward"]
-    default, forward = load(directories["ctl"]), load(directories["ctl"], "forward")
+def test_without_a_name_the_first_variant_is_loaded(tiny, load):
+    assert datasets.get_dataset_config_names(str(tiny("ctl"))) == ["forward", "backward"]
+    default, forward = load(tiny("ctl")), load(tiny("ctl"), "forward")
     assert default["test"].to_list() == forward["test"].to_list()
-    backward = load(directories["ctl"], "backward")
+    backward = load(tiny("ctl"), "backward")
     for one, other in zip(forward["test"], backward["test"], strict=True):
         assert one["text"].split() == other["text"].split()[::-1]
         assert one["steps"] == other["steps"]
@@ -220,27 +200,27 @@ def test_a_dataset_with_another_seed_under_the_same_name_is_not_taken_from_the_c
     assert found[0] != found[1]
 
 
-def test_a_shard_that_was_cut_short_does_not_load_in_silence(directories, tmp_path, load):
+def test_a_shard_that_was_cut_short_does_not_load_in_silence(tiny, tmp_path, load):
     copy = tmp_path / "ctl"
-    shutil.copytree(directories["ctl"], copy)
+    shutil.copytree(tiny("ctl"), copy)
     shard = shards(copy, "forward", "test")[-1]
     pq.write_table(pq.read_table(shard)[:-1], shard)
     with pytest.raises(datasets.exceptions.NonMatchingSplitsSizesError):
         load(copy)
 
 
-def test_the_whole_directory_may_be_copied_and_loaded_from_there(directories, tmp_path, load):
+def test_the_whole_directory_may_be_copied_and_loaded_from_there(tiny, tmp_path, load):
     copy = tmp_path / "a folder" / "with blanks"
-    shutil.copytree(directories["clusters"], copy)
+    shutil.copytree(tiny("clusters"), copy)
     loaded = load(copy, "unbalanced")
     points = np.array(loaded["test"].with_format("numpy")[:5]["points"])
     assert points.shape == (5, 550, 2)
     assert points.dtype == np.float32
 
 
-def test_a_directory_without_its_card_still_has_the_right_features(directories, load):
+def test_a_directory_without_its_card_still_has_the_right_features(tiny, load):
     files = {
-        split: [str(file) for file in shards(directories["ctl"], "forward", split)]
+        split: [str(file) for file in shards(tiny("ctl"), "forward", split)]
         for split in ("train", "iid", "validation", "test")
     }
     loaded = load("parquet", data_files=files)
@@ -248,9 +228,9 @@ def test_a_directory_without_its_card_still_has_the_right_features(directories, 
 
 
 @first_variant
-def test_lists_are_written_in_the_form_that_older_datasets_read(name, variant, directories):
+def test_lists_are_written_in_the_form_that_older_datasets_read(name, variant, tiny):
     """`"_type": "List"` fails before datasets 4.0 (huggingface/datasets#7676)."""
-    for file in (directories[name] / "data" / variant).iterdir():
+    for file in (tiny(name) / "data" / variant).iterdir():
         features = json.loads(pq.read_schema(file).metadata[b"huggingface"])["info"]["features"]
         assert "List" not in json.dumps(features)
         assert one_form(Features.from_dict(features)) == promised(name)
@@ -286,10 +266,10 @@ def _duckdb(files):
         pytest.param(_duckdb, marks=pytest.mark.dev),
     ],
 )
-def test_other_libraries_read_the_same_rows(read, name, variant, directories):
+def test_other_libraries_read_the_same_rows(read, name, variant, tiny):
     for split in (one.name for one in task_class(name)(variant).splits):
-        expected = stored_rows(directories[name], variant, split)
-        columns, rows = read(shards(directories[name], variant, split))
+        expected = stored_rows(tiny(name), variant, split)
+        columns, rows = read(shards(tiny(name), variant, split))
         assert (columns, rows) == (expected.column_names, expected.to_pylist())
 
 

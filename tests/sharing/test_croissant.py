@@ -56,12 +56,6 @@ def test_the_reference_library_finds_it_valid_and_reads_every_row(name, describe
             for row in dataset.rows(variant, split)
         ]
         assert read == rows
-        for split in splits:  # a filter changes the metadata that were read
-            opened = mlcroissant.Dataset(jsonld=str(file))
-            records = opened.records(variant, filters={f"{variant}/split": split})
-            found = [text(record[f"{variant}/id"]) for record in records]
-            assert found == [row["id"] for row in dataset.rows(variant, split, ["id"])]
-            assert found
 
 
 @pytest.mark.dev
@@ -77,7 +71,7 @@ def test_one_split_of_each_of_two_variants_is_read(tmp_path):
     for task in tasks:
         variant = task.variant
         for split, count in sizes.items():
-            opened = mlcroissant.Dataset(jsonld=str(file))
+            opened = mlcroissant.Dataset(jsonld=str(file))  # a filter changes what was read
             records = list(opened.records(variant, filters={f"{variant}/split": split}))
             assert {text(one[f"{variant}/split"]) for one in records} == {split}
             assert [text(one[f"{variant}/id"]) for one in records] == [
