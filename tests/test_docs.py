@@ -54,7 +54,8 @@ def test_a_page_runs_from_its_first_block_to_its_last(page, tmp_path, monkeypatc
         elif kind == "python":
             exec(compile(text, page, "exec"), scope)
         else:
-            for line in re.sub(r"steps=\d+", "steps=5", text.replace("\\\n", "")).splitlines():
+            few = re.sub(r"steps=\d+", "steps=5", text.replace("test=700", "test=70"))
+            for line in few.replace("\\\n", "").splitlines():
                 program, *words = shlex.split(line, comments=True)
                 assert program == "synthbench", line
                 assert _run(commands, words) == 0, line

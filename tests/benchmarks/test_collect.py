@@ -7,6 +7,8 @@ import pytest
 from benchmarks import collect
 from benchmarks.collect import collected
 from synthbench.errors import UsageError
+from synthbench.tasks.base import Split
+from synthbench.tasks.clusters.task import Clusters
 from synthbench.tasks.registry import task
 from synthbench.training.reproduce import reproduce
 from synthbench.training.runs import read_runs, write_runs
@@ -14,6 +16,14 @@ from synthbench.training.stored import comparisons
 from synthbench.training.train import train
 
 pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_rows():
+    """Fewer rows of `clusters`, because its models compute attention among 500 points."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Clusters, "splits", (Split("test", 50),))
+        yield
 
 
 @pytest.fixture(scope="module")

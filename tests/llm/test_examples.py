@@ -10,7 +10,6 @@ import runpy
 import sys
 import types
 
-import filelock
 import pytest
 
 from tests.support import ROOT
@@ -88,15 +87,18 @@ def smollm2(tmp_path_factory, tmp_path, monkeypatch):
 
 def cut(smollm2):
     """Leave the model two of its thirty layers, where nobody reads what it writes or learns."""
-    from transformers import AutoModelForCausalLM, AutoTokenizer
+    whole = smollm2.AutoModelForCausalLM
 
-    whole, place = smollm2.directory(), smollm2.CACHE / "cut"
-    with filelock.FileLock(f"{place}.lock"):
-        if not (place / "tokenizer.json").exists():  # the last file that is written
-            model = AutoModelForCausalLM.from_pretrained(whole, num_hidden_layers=2)
-            model.save_pretrained(place)
-            AutoTokenizer.from_pretrained(whole).save_pretrained(place)
-    smollm2.directory = lambda: str(place)
+    def from_pretrained(*place, **options):
+        model = whole.from_pretrained(*place, **options)
+        if "gguf_file" in options:  # as it is unpacked
+            del model.model.layers[2:]
+            model.config.num_hidden_layers = 2
+        return model
+
+    smollm2.AutoModelForCausalLM = types.SimpleNamespace(
+        from_pretrained=from_pretrained, from_config=whole.from_config
+    )
 
 
 @pytest.mark.dev

@@ -1,5 +1,6 @@
 """Nine questions about a layer, each of which a wrong layer fails and right layers pass."""
 
+import functools
 import json
 import re
 
@@ -11,6 +12,7 @@ from torch.nn import functional
 from synthbench.cli.main import _run, commands
 from synthbench.errors import SynthbenchError, UsageError
 from synthbench.training import check_layer
+from synthbench.training.layer_checks import check
 from synthbench.training.layer_checks.check import QUESTIONS
 from synthbench.training.layer_checks.looking_ahead import cuts
 from tests.training import own
@@ -169,6 +171,13 @@ def failed(layer, **chosen):
     return {answer.question for answer in check_layer(layer, **{**SIZE, **chosen}).failed}
 
 
+@pytest.fixture
+def only_causal(monkeypatch):
+    """The question whether a layer looks ahead, and no other."""
+    monkeypatch.setattr(check, "ask", functools.partial(check.ask, questions=["causal"]))
+
+
+@pytest.mark.usefixtures("only_causal")
 @pytest.mark.parametrize("far", [1, 2, 3, 7, 16, 64])
 @pytest.mark.parametrize("share", [1.0, 1e-3])
 def test_a_layer_that_looks_ahead_is_found_at_any_distance(far, share):
@@ -177,6 +186,7 @@ def test_a_layer_that_looks_ahead_is_found_at_any_distance(far, share):
     assert "10 times as large" in found.seen
 
 
+@pytest.mark.usefixtures("only_causal")
 @pytest.mark.parametrize("block", [2, 3, 4, 8, 16, 32, 64])
 def test_a_layer_that_looks_ahead_within_blocks_is_found(block):
     assert "causal" in failed(InBlocks, options={"far": block})

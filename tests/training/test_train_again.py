@@ -11,6 +11,7 @@ import pytest
 import torch
 
 import synthbench
+from synthbench.cli.main import _run, commands
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
 from synthbench.training import loop
 from synthbench.training.batches import EpochBatches
@@ -159,7 +160,7 @@ def test_a_killed_program_goes_on_from_its_checkpoint_to_the_same_numbers(tmp_pa
     assert same(tmp_path / "whole", tmp_path / "killed")
 
 
-def test_control_c_saves_the_steps_of_runs_in_worker_processes(tmp_path):
+def test_control_c_saves_the_steps_of_runs_in_worker_processes(tmp_path, monkeypatch):
     layer = tmp_path / "layers.py"
     layer.write_text(
         "import time\n\nfrom torch import nn\n\n\nclass Slow(nn.Linear):\n"
@@ -171,30 +172,35 @@ def test_control_c_saves_the_steps_of_runs_in_worker_processes(tmp_path):
     synthbench.generate("parity", out=tmp_path / "rows", rows={"train": 400, "test": 100})
     # Else each worker would import what an optimizer needs.
     program = "import torch._dynamo; from synthbench.__main__ import main; main()"
-    command = [sys.executable, "-c", program, *words]
-    steps: list[int] = []
-    for _ in range(2):
-        process = subprocess.Popen(
-            command,
-            cwd=tmp_path,
-            env=environment(),
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-        before = _noted(tmp_path)
-        while process.poll() is None and _noted(tmp_path) <= before:
-            time.sleep(0.05)
-        os.killpg(process.pid, signal.SIGINT)
-        said = process.communicate(timeout=60)[1]
-        assert process.returncode == 130, said
-        saved = [int(one) for one in re.findall(r"step (\d+) of \d+ of parity", said)]
-        kept = [torch.load(one)["step"] for one in sorted(tmp_path.glob("out/*/*/*/checkpoint.pt"))]
-        assert "Interrupted. Saved: step " in said
-        assert saved == kept
-        assert len(saved) == 2
-        steps.append(min(saved))
-    assert 0 < steps[0] < steps[1]
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, *words],
+        cwd=tmp_path,
+        env=environment(),
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while process.poll() is None and not _noted(tmp_path):
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == 130, said
+    saved = [int(one) for one in re.findall(r"step (\d+) of \d+ of parity", said)]
+    kept = [torch.load(one)["step"] for one in sorted(tmp_path.glob("out/*/*/*/checkpoint.pt"))]
+    assert "Interrupted. Saved: step " in said
+    assert saved == kept
+    assert len(saved) == 2 and min(saved) > 0
+    # The same command goes on from there.
+    begun = []
+
+    def stopped(self, *arguments):
+        begun.append(self.step)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(loop.Loop, "_take_step", stopped)
+    monkeypatch.chdir(tmp_path)
+    assert _run(commands, [*words, "--workers=1"]) == 130
+    assert begun == saved[:1]
 
 
 def _noted(path):
