@@ -74,20 +74,17 @@ open("predictions.jsonl", "w").write("\\n".join(lines))
 
 
 @pytest.mark.slow
-def test_the_checked_package_passes_its_own_test_and_check_task(tmp_path):
+def test_the_checked_package_passes_its_own_test_and_is_scored(tmp_path):
     made = run_program("new-task", "sum-pairs", "--checked", cwd=tmp_path)
     assert (made.returncode, made.stderr) == (0, "")
     changes = install(tmp_path / "sum-pairs", tmp_path / "site")
+    # Its own test runs `synthbench check-task`.
     words = ["-m", "pytest", "-q", "-p", "no:cacheprovider"]
     tested = start(*words, cwd=tmp_path / "sum-pairs", **changes)
     assert tested.returncode == 0, tested.stdout + tested.stderr
     words = ["generate", "sum-pairs", "--preset", "small", "--workers", "1", "--out", "rows"]
     assert run_program(*words, cwd=tmp_path, **changes).returncode == 0
-    for words in (
-        ("verify", "rows", "--workers", "1"),
-        ("audit", "rows"),
-        ("check-task", "sum-pairs"),
-    ):
+    for words in (("verify", "rows", "--workers", "1"), ("audit", "rows")):
         done = run_program(*words, cwd=tmp_path, **changes)
         assert done.returncode == 0, done.stdout + done.stderr
     judged = start("-c", JUDGED, cwd=tmp_path, **changes)

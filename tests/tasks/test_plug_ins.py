@@ -79,20 +79,22 @@ def test_broken_plug_ins_are_named_and_not_searched_for(tmp_path):
     assert (tmp_path / "b.jsonl").exists()
 
 
-@pytest.mark.parametrize(
-    "points",
-    ["[synthbench.tasks]\nno sign\n", "[console_scripts]\nno sign\n", "no section\n", "=\n[\n"],
-)
-def test_damaged_entry_points_of_any_package_hide_no_task(tmp_path, points):
+def test_damaged_entry_points_of_any_package_hide_no_task(tmp_path):
     site = tmp_path / "site"
-    package(site, "damaged", points)
+    unread = {
+        "first-damaged": "[synthbench.tasks]\nno sign\n",
+        "second-damaged": "[console_scripts]\nno sign\n",
+    }
+    damaged = {**unread, "third-damaged": "no section\n", "fourth-damaged": "=\n[\n"}
+    for name, points in damaged.items():
+        package(site, name, points)
     numbers = "from tests.toy_task import Numbers"
     package(site, "whole", "[synthbench.tasks]\nnumbers = whole:Numbers\n", numbers)
     facts = json.loads(list_with(site, "--json"))
     assert [one["task"] for one in facts if "fault" not in one][-1] == "numbers"
-    assert all(one["task"] == "damaged" for one in facts if "fault" in one)
-    if "no sign" in points:
-        assert "entry_points.txt cannot be read" in facts[-1]["fault"]
+    faults = {one["task"]: one["fault"] for one in facts if "fault" in one}
+    assert unread.keys() <= faults.keys() <= damaged.keys()
+    assert all("entry_points.txt cannot be read" in faults[name] for name in unread)
     for words in ("info listops", "train ctl --model nothing"):
         ended = run_program(*words.split(), cwd=tmp_path, PYTHONPATH=f"{site}:{ROOT}")
         assert "bug in synthbench" not in ended.stderr
