@@ -87,13 +87,14 @@ def test_blocks_and_processes_change_nothing(tmp_path, monkeypatch):
     for number, row in enumerate(rows):
         lines.insert(7 * number, json.dumps({"text": f"What is {row}?"}))
     (tmp_path / "a.jsonl").write_text("\n".join(lines))
-    whole = decontaminate(tmp_path / "a.jsonl", out=tmp_path / "1.jsonl", workers=1)
+    corpus, tasks = tmp_path / "a.jsonl", ["listops"]
+    whole = decontaminate(corpus, out=tmp_path / "1.jsonl", tasks=tasks, workers=1)
     assert whole.dropped == len(rows)
     monkeypatch.setattr(corpus_files, "BLOCK", 100)
     reports = [tmp_path / f"r{workers}" for workers in (1, 2)]
     for workers, report in enumerate(reports, 1):
         out = tmp_path / f"{workers}b.jsonl"
-        parts = decontaminate(tmp_path / "a.jsonl", out=out, report=report, workers=workers)
+        parts = decontaminate(corpus, out=out, tasks=tasks, report=report, workers=workers)
         assert out.read_bytes() == (tmp_path / "1.jsonl").read_bytes()
         assert (parts.documents, parts.found) == (whole.documents, whole.found)
     assert reports[0].read_bytes() == reports[1].read_bytes()

@@ -23,10 +23,10 @@ from tests.faults.program import Program, finished_shards, run_here, whole
 from tests.making import files, names, stamp
 
 WORKERS = 3
-#: Two variants with 11 shards each.
+#: Two variants with seven shards each.
 WORDS = [
     *["generate", "ctl", "--variant=all", "--out=ctl", "--quiet", f"--workers={WORKERS}"],
-    *["--set=train_lengths=7,8", "--rows=train=65000", "--shard-rows=8192"],
+    *["--set=train_lengths=7,8", "--rows=train=32000", "--shard-rows=8192"],
     *["--rows=iid=90", "--rows=validation=60", "--rows=test=40"],
 ]
 

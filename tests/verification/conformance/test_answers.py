@@ -64,7 +64,7 @@ def descends(self, row, answer):
 
 
 def compares_all(self, row, answer):
-    until = time.process_time() + (len(answer) / 40_000) ** 2
+    until = time.process_time() + (len(answer) / 20_000) ** 2
     while time.process_time() < until:
         pass
     return SOUND(self, row, answer)
