@@ -67,6 +67,8 @@ def pytest_collection():
     """
     lock = os.environ.get("COLLECTING")
     with filelock.FileLock(lock) if lock else contextlib.nullcontext():
+        if lock and _has_torch():
+            importlib.import_module("torch._dynamo")  # as every optimizer does later
         return (yield)
 
 
