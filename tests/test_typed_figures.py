@@ -1,5 +1,6 @@
 """Figures that pages and cards have typed by hand, held to the stored results."""
 
+import functools
 import re
 import statistics
 
@@ -8,6 +9,8 @@ import pytest
 from docs.results import read_comparisons
 from synthbench.training.train_fit import NOT_FITTED, state_of
 from tests.support import ROOT
+
+stored_comparisons = functools.cache(read_comparisons)
 
 
 @pytest.mark.parametrize(
@@ -20,7 +23,7 @@ from tests.support import ROOT
 )
 def test_the_card_of_addition_has_the_figures_of_its_stored_results(study, model, name):
     (stored,) = (
-        one for one in read_comparisons() if (one["task"], one["study"]) == ("addition", study)
+        one for one in stored_comparisons() if (one["task"], one["study"]) == ("addition", study)
     )
     (line,) = (one for one in stored["models"] if one["model"] == model)
     assert len(line["runs"]) == 5
@@ -39,7 +42,7 @@ def test_rules_that_solve_nothing_score_more_than_the_models_of_two_chomsky_vari
     (sentence,) = re.findall(r"On two of the variants that no model .*? binary addition\.", page)
     rules = map(float, re.findall(r"\d\.\d+", sentence))
     (stored,) = (
-        one for one in read_comparisons() if (one["task"], one["study"]) == ("chomsky", "main")
+        one for one in stored_comparisons() if (one["task"], one["study"]) == ("chomsky", "main")
     )
     for variant, rule in zip(("duplicate-string", "binary-addition"), rules, strict=True):
         lines = [line for line in stored["models"] if line["variant"] == variant]

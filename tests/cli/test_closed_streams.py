@@ -64,7 +64,7 @@ def test_every_command_works_without_any_standard_stream(tmp_path):
         ["export", "made", "--to", "jsonl", "--out", "exported"],
         ["push", "made", "me/made", "--dry-run"],
         ["train", "grid-count", "--model", "counting", "--out", "run", *recipe, *rows],
-        ["figures", "run"],
+        ["figures", "run", "--figure", "curves"],
         ["generate", "nothing"],
     ]
     closed = "<&- >&- 2>&-"
