@@ -60,12 +60,12 @@ def pytest_report_header():
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Collect when nobody else does, if `COLLECTING` names a file to lock.
+    """A worker collects when no other does, if `COLLECTING` names a file to lock.
 
-    In a fresh environment the first process compiles all that is imported, and the others load it;
-    at the same time each would compile it for itself.
+    In a fresh environment the first one compiles all that is imported, and the others load it; at
+    the same time each would compile it for itself.
     """
-    lock = os.environ.get("COLLECTING")
+    lock = os.environ.get("COLLECTING") if "PYTEST_XDIST_WORKER" in os.environ else None
     with filelock.FileLock(lock) if lock else contextlib.nullcontext():
         if lock and _has_torch():
             importlib.import_module("torch._dynamo")  # as every optimizer does later
