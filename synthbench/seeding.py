@@ -15,8 +15,8 @@ import functools
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,13 +28,19 @@ _NORMAL_TABLE_SHA256 = "7030c40868edff0a36b70d4a06ceacbf25ac02eb87069f34786f8258
 
 _WORD_BITS = np.uint64(32)
 _LOW_HALF = np.uint64(0xFFFFFFFF)
-#: SplitMix64's constants.
-_MIX_SHIFTS = np.uint64(30), np.uint64(27), np.uint64(31)
-_MIX_FACTORS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+#: SplitMix64's constants, as arrays: NumPy takes twice as long to read scalars.
+_MIX_SHIFTS = tuple(np.array(shift, np.uint64) for shift in (30, 27, 31))
+_MIX_FACTORS = np.array(0xBF58476D1CE4E5B9, np.uint64), np.array(0x94D049BB133111EB, np.uint64)
+_MIX_STEP = np.uint64(0x9E3779B97F4A7C15)
+#: Words of a row that are hashed before the next, few enough to stay in the processor's cache.
+_HASHED_WORDS = 16
+#: Numbers that are worked on at a time: few enough to stay in the processor's cache.
+_CACHED_VALUES = 1 << 16
 #: Marks the entries of a guide that do not determine the value.
 _UNSETTLED = -1
 
 Shape = int | tuple[int, ...]
+T = TypeVar("T", bound=np.generic)
 
 
 class Draws:
@@ -128,13 +134,19 @@ class Draws:
 
         The same as `permutations(rows, zeros + ones) >= zeros`, in a fraction of the time.
         """
-        keys = self.words(rows * (zeros + ones)).reshape(rows, zeros + ones)
-        flagged = keys & ~np.uint64(1)
-        flagged[:, zeros:] |= np.uint64(1)
-        flagged.sort(axis=1)
-        if _has_ties(flagged >> np.uint64(1)):
-            return (np.argsort(keys, axis=1, kind="stable") >= zeros).astype(np.int8)
-        return (flagged & np.uint64(1)).astype(np.int8)
+        arranged = np.empty((rows, zeros + ones), np.int8)
+        for part in cached_parts(arranged):
+            keys = self.words(part.size).reshape(part.shape)
+            # The upper halves of the keys, which hardly ever tie, with the value as the lowest bit.
+            halves = (keys >> _WORD_BITS).astype(np.uint32)
+            halves &= np.uint32(0xFFFFFFFE)
+            halves[:, zeros:] |= np.uint32(1)
+            halves.sort(axis=1)
+            part[:] = halves & np.uint32(1)
+            ascending = halves.reshape(-1) >> np.uint32(1)
+            if (ascending[1:] == ascending[:-1]).any():
+                part[:] = np.argsort(keys, axis=1, kind="stable") >= zeros
+        return arranged
 
     def permutation(self, length: int) -> NDArray[np.int64]:
         """One uniform permutation of `0..length-1`, int64 `(length,)`."""
@@ -153,6 +165,15 @@ class Draws:
         """Indices of `normal_deviates` in place of the deviates of `normals`, uint32 of `shape`."""
         indices: NDArray[np.uint32] = self.halves(shape) >> np.uint32(16)
         return indices
+
+
+def cached_parts(rows: NDArray[T]) -> Iterator[NDArray[T]]:
+    """Views of consecutive rows, few enough that a processor's cache has room for working on them.
+
+    Every view but the last has an even number of rows, so that its half words fill whole words.
+    """
+    step = max(2, _CACHED_VALUES * len(rows) // max(1, rows.size) & ~1)
+    return (rows[first : first + step] for first in range(0, len(rows), step))
 
 
 def _has_ties(ordered: NDArray[np.uint64]) -> bool:
@@ -217,30 +238,48 @@ def hash_rows(content: NDArray[np.uint8]) -> NDArray[np.uint64]:
     Each nonzero word of eight bytes is mixed in with its position (SplitMix64's finaliser,
     Steele et al. 2014). Two given rows collide with a probability of about 2**-64.
     """
-    rows, width = content.shape
-    words = -(-width // 8)
-    padded = np.zeros((rows, words * 8), np.uint8)
-    padded[:, :width] = content
-    columns = np.ascontiguousarray(padded.view("<u8").T)
-    state = np.zeros(rows, np.uint64)
-    nonzero = columns != 0
-    some, every = nonzero.any(axis=1).tolist(), nonzero.all(axis=1).tolist()
-    for position in filter(some.__getitem__, range(words)):
-        stirred = mix(state ^ columns[position])
-        stirred += np.uint64(((position + 1) * 0x9E3779B97F4A7C15) % (1 << 64))
-        state = stirred if every[position] else np.where(nonzero[position], stirred, state)
+    state, stirred, scratch = np.zeros((3, len(content)), np.uint64)
+    for first in range(0, content.shape[1], 8 * _HASHED_WORDS):
+        columns = _words(content[:, first : first + 8 * _HASHED_WORDS])
+        nonzero = columns != 0
+        some, every = nonzero.any(axis=1).tolist(), nonzero.all(axis=1).tolist()
+        numbers = np.arange(len(columns), dtype=np.uint64) + np.uint64(first // 8 + 1)
+        steps = numbers * _MIX_STEP
+        for position in filter(some.__getitem__, range(len(columns))):
+            np.bitwise_xor(state, columns[position], stirred)
+            _mix(stirred, scratch)
+            np.add(stirred, steps[position, ...], stirred)
+            if every[position]:
+                state, stirred = stirred, state
+            else:
+                np.copyto(state, stirred, where=nonzero[position])
     return mix(state)
+
+
+def _words(content: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """The words of eight bytes of every row, uint64 `(words, rows)`."""
+    rows, width = content.shape
+    padded = np.zeros((rows, -(-width // 8) * 8), np.uint8)
+    padded[:, :width] = content
+    return np.ascontiguousarray(padded.view("<u8").T, np.uint64)
 
 
 def mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """SplitMix64's finaliser: a fixed permutation of the 64-bit integers that looks random."""
+    mixed = state.copy()
+    _mix(mixed, np.empty_like(mixed))
+    return mixed
+
+
+def _mix(state: NDArray[np.uint64], scratch: NDArray[np.uint64]) -> None:
+    """Apply SplitMix64's finaliser in place. `scratch` is overwritten, too."""
+    shift, xor, multiply = np.right_shift, np.bitwise_xor, np.multiply
     first, second, third = _MIX_SHIFTS
-    state = state ^ (state >> first)
-    state *= _MIX_FACTORS[0]
-    state ^= state >> second
-    state *= _MIX_FACTORS[1]
-    state ^= state >> third
-    return state
+    xor(state, shift(state, first, scratch), state)
+    multiply(state, _MIX_FACTORS[0], state)
+    xor(state, shift(state, second, scratch), state)
+    multiply(state, _MIX_FACTORS[1], state)
+    xor(state, shift(state, third, scratch), state)
 
 
 def total(terms: Iterable[float]) -> float:

@@ -23,7 +23,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.errors import ParameterError
-from synthbench.seeding import Draws, normal_deviates
+from synthbench.seeding import Draws, cached_parts, normal_deviates
 from synthbench.tasks.base import Block, Parameters, Split, Task, parameter
 from synthbench.tasks.column import Column
 from synthbench.tasks.features import list_of, value
@@ -166,11 +166,16 @@ class Clusters(Task):
         first, second = self.sizes
         dimension = self.parameters.dimension
         cluster = draws.arrangements(n, first, second)
-        # The index of a deviate, behind those of the axis and of the cluster.
-        index = draws.normal_indices((n, first + second, dimension))
-        index += np.arange(dimension, dtype=np.uint32) << 16
-        index += (cluster.astype(np.uint32) * np.uint32(dimension) << 16)[..., None]
-        return Block({"points": self._coordinates.take(index), "cluster": cluster})
+        # The index of a coordinate is that of its cluster and axis, then that of its deviate.
+        starts = (np.arange(2 * dimension, dtype=np.uint32) << 16).reshape(2, dimension)
+        points = np.empty((n, first + second, dimension), np.float32)
+        done = 0
+        for part in cached_parts(points):
+            index = draws.normal_indices(part.shape)
+            index += starts.take(cluster[done : done + len(part)], axis=0)
+            self._coordinates.take(index, out=part, mode="clip")  # quicker than with errors
+            done += len(part)
+        return Block({"points": points, "cluster": cluster})
 
     @functools.cached_property
     def _coordinates(self) -> NDArray[np.float32]:
