@@ -322,7 +322,8 @@ class Choice:
         halves = draws.halves(count)
         slots = (halves >> np.uint32(32 - self._GUIDE_BITS)).astype(np.intp)
         drawn: NDArray[np.integer[Any]] = self._guide.take(slots, mode="clip")
-        unsettled = np.flatnonzero(drawn == _UNSETTLED)
-        exact = halves[unsettled].astype(np.uint64)
-        drawn[unsettled] = self._values[np.searchsorted(self._thresholds, exact, side="right")]
+        (unsettled,) = (drawn == _UNSETTLED).nonzero()
+        if len(unsettled):
+            exact = halves[unsettled].astype(np.uint64)
+            drawn[unsettled] = self._values[self._thresholds.searchsorted(exact, side="right")]
         return drawn

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from synthbench.seeding import Draws
 from synthbench.tasks.arithmetic.task import DepthDistribution
+from synthbench.tasks.trees import every
 from synthbench.tasks.trees.grammar import Grammar
 from synthbench.tasks.trees.sampling import grow
 from tests.tasks.trees import (
@@ -49,6 +50,9 @@ def test_trees_are_counted_and_listed_as_one_finds_them_by_trying_all(grammar, d
                 lambda kind, texts: f"({kind}:{' '.join(texts)})",
             )  # fmt: skip
             assert sorted(listed) == sorted(found)
+            forest = every.every_tree(limited, depth)
+            assert [flat(tree) for tree in plain_trees(forest)] == listed
+            assert forest.depths.tolist() == [depth] * len(listed)
 
 
 @pytest.mark.parametrize(("grammar", "deepest"), SMALL)

@@ -24,15 +24,16 @@ from numpy.typing import NDArray
 
 from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
-from synthbench.tasks.arithmetic.solver import apply, deciding, operation, read_expression
+from synthbench.tasks.arithmetic.solver import apply, deciding, read_expression
 from synthbench.tasks.base import Block, Split, parameter
 from synthbench.tasks.row_ids import are_held_out
 from synthbench.tasks.trees.distribution import KeyDistribution
 from synthbench.tasks.trees.effort import check_effort
+from synthbench.tasks.trees.every import every_tree
 from synthbench.tasks.trees.expression import Expression
 from synthbench.tasks.trees.grammar import Forest, Grammar
 from synthbench.tasks.trees.sampling import grow
-from synthbench.tasks.trees.task import DIGITS, ExpressionParameters, ExpressionTask
+from synthbench.tasks.trees.task import DIGITS, ExpressionParameters, ExpressionTask, Goal
 
 OPERATORS = ("+", "*")
 TOKENS = ("(", ")", *OPERATORS, *DIGITS)
@@ -174,25 +175,33 @@ class Arithmetic(ExpressionTask):
         forest, _ = grow(
             draws, n, DepthDistribution(self.grammar(goal.depth)), goal.depth, goal.operator
         )
-        forest = draw_digits(draws, forest)
-        problems, operators = self.problems(forest), self.operator_ids
+        return self._block(draw_digits(draws, forest), goal, held_out=split.evaluation)
+
+    def _block(self, forest: Forest, goal: Goal, held_out: bool | None = None) -> Block:
+        """The trees that have the goal's label, if it has any, and are held out or not.
+
+        The sampler would drop the trees that the split must not have, but writing them takes time.
+        """
+        problems = self.problems(forest)
+        label, needed = evaluate(forest, self.operator_ids, self.parameters.modulus)
+        kept = np.ones(forest.trees, np.bool_)
+        if held_out is not None:
+            kept &= are_held_out(problems) == held_out
+        if goal.label is not None:
+            kept &= label == goal.label
+        forest = forest.take(kept)
+        lengths, operators = forest.lengths(), self.operator_ids
         opening = np.full_like(operators, IDS["("])
-        # The sampler would drop the other trees anyway, but writing them takes time.
-        wanted = are_held_out(problems) == split.evaluation
-        forest, problems = forest.take(wanted), problems[wanted]
-        lengths = forest.lengths()
-        label, needed = evaluate(forest, operators, self.parameters.modulus)
-        block = Block(
+        return Block(
             {
                 "tokens": forest.write(lengths, IDS["0"], opening, IDS[")"], infix=operators),
-                "label": label,
+                "label": label[kept],
                 "depth": np.full(forest.trees, goal.depth, np.int8),
-                "dependency_depth": needed,
+                "dependency_depth": needed[kept],
                 "length": lengths[0].astype(np.int16),
-                "problem": problems,
+                "problem": problems[kept],
             }
         )
-        return block if goal.label is None else block.take(label == goal.label)
 
     def capacity(self, split: Split, bucket: int) -> int | None:
         goal = self.goal(bucket)
@@ -213,18 +222,7 @@ class Arithmetic(ExpressionTask):
     @functools.lru_cache(maxsize=2)  # noqa: B019 - a task is a value, and few are ever made
     def _of_depth(self, depth: int) -> Block:
         """Every expression of a depth."""
-        operators, modulus = self.parameters.operators, self.parameters.modulus
-        # Every operand is solved once, not in each expression that has it.
-        solved = {digit: self.read(digit) for digit in DIGITS}
-
-        def write(kind: int, operands: tuple[str, ...]) -> str:
-            text = f"({operands[0]}{operators[kind]}{operands[1]})"
-            left, right = (solved[operand] for operand in operands)
-            solved[text] = operation(operators[kind], left, right, modulus)
-            return text
-
-        texts = self.grammar(depth).expressions(depth, DIGITS, write)
-        return self.block_of(texts, [solved[text] for text in texts])
+        return self._block(every_tree(self.grammar(depth), depth), Goal(depth))
 
     @functools.lru_cache(maxsize=2)  # noqa: B019
     def _kinds_of_depth(self, depth: int) -> NDArray[np.int64]:
@@ -252,19 +250,16 @@ def evaluate(
         operators: the token id of each operator.
         modulus: every value is taken modulo this.
     """
-    value = np.zeros(0, np.uint16)
-    depth = np.zeros(0, np.int8)
-    for level in reversed(forest.levels):  # operands come in pairs, left and right
+    value = forest.levels[-1].symbol.astype(np.uint16) % np.uint16(modulus)
+    depth = np.zeros(len(value), np.int8)
+    for level in reversed(forest.levels[:-1]):  # operands come in pairs, left and right
         left, right = value[0::2], value[1::2]
-        left_depth, right_depth = depth[0::2], depth[1::2]
         is_product = (operators == IDS["*"]).take(level.symbol.take(level.operators))
         # Of the factors that are 0 the shallower counts. Without any, the deeper operand does.
-        left_zero, right_zero = is_product & (left == 0), is_product & (right == 0)
-        zero_depth = np.minimum(
-            np.where(left_zero, left_depth, _NO_DEPTH), np.where(right_zero, right_depth, _NO_DEPTH)
-        )
-        no_zero = zero_depth == _NO_DEPTH
-        deepest = np.where(no_zero, np.maximum(left_depth, right_depth), zero_depth)
+        zero_depth = np.where(value == 0, depth, _NO_DEPTH)
+        zero_depth = np.minimum(zero_depth[0::2], zero_depth[1::2])
+        has_zero = is_product & (zero_depth != _NO_DEPTH)
+        deepest = np.where(has_zero, zero_depth, np.maximum(depth[0::2], depth[1::2]))
         result = np.where(is_product, left * right, left + right)
         value, depth = level.symbol.astype(np.uint16), np.zeros(len(level.symbol), np.int8)
         value[level.operators], depth[level.operators] = result, deepest + np.int8(1)

@@ -149,7 +149,7 @@ class ListOps(ExpressionTask):
         rows = self.round_rows if parameters.max_length <= _LONG else 2_048
         if parameters.max_length > _LONG and parameters.min_length > 1 and split.evaluation:
             rows = _EVALUATION_ROWS
-        if max(self.goal(bucket).depth for bucket in split.buckets) > _DEEP:
+        if self.goal(max(split.buckets)).depth > _DEEP:
             rows = 32 if split.evaluation else 256
         check_effort(self, self.distribution, split, rows)
         return rows
@@ -174,11 +174,12 @@ class ListOps(ExpressionTask):
     def grammar(self, split: Split) -> Grammar:
         """The proposal. No tree is deeper than the split's largest dependency depth."""
         parameters = self.parameters
+        # Buckets are in the order of their depths first, so the largest is the deepest.
         return Grammar(
             p_op=parameters.p_op,
             min_args=2,
             max_args=parameters.max_args,
-            max_depth=max(self.goal(bucket).depth for bucket in split.buckets),
+            max_depth=self.goal(max(split.buckets)).depth,
             max_length=parameters.max_length,
             operators=len(parameters.operators),
         )

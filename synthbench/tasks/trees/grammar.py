@@ -164,7 +164,7 @@ class Level(NamedTuple):
     @property
     def first(self) -> NDArray[np.int64]:
         """The first argument of each operator in the next level, int64 `(operators,)`."""
-        return np.cumsum(self.arity, dtype=np.int64) - self.arity
+        return self.arity.cumsum(dtype=np.int64) - self.arity
 
     def sums(self, below: NDArray[Number]) -> NDArray[Number]:
         """The sum of each operator's arguments, `(operators,)`, from the values of the next level.
@@ -172,7 +172,7 @@ class Level(NamedTuple):
         Sums of unsigned values wrap around.
         """
         running = np.zeros(1 + len(below), below.dtype)
-        np.cumsum(below, out=running[1:])
+        below.cumsum(out=running[1:])
         first = self.first
         sums: NDArray[Number] = running.take(first + self.arity) - running.take(first)
         return sums
@@ -205,15 +205,15 @@ class Forest:
         left = kept  # which nodes of the level are left
         for level in self.levels:
             operators_left = left.take(level.operators)
-            inner = np.flatnonzero(operators_left)
+            (inner,) = operators_left.nonzero()
             levels.append(
                 Level(
-                    operators=np.cumsum(left).take(level.operators.take(inner)) - 1,
+                    operators=left.cumsum().take(level.operators.take(inner)) - 1,
                     arity=level.arity.take(inner),
-                    symbol=level.symbol.take(np.flatnonzero(left)),
+                    symbol=level.symbol[left],
                 )
             )
-            left = np.repeat(operators_left, level.arity)
+            left = operators_left.repeat(level.arity)
         return Forest(self.grammar, tuple(levels), self.depths[kept])
 
     def lengths(self) -> list[NDArray[np.int64]]:
@@ -278,7 +278,7 @@ class Forest:
         places = [np.arange(self.trees, dtype=np.int64) * self.grammar.max_length]
         for level, child_lengths in zip(self.levels, lengths[1:], strict=False):
             step = child_lengths + self.grammar.separators
-            before = np.cumsum(step) - step
+            before = step.cumsum() - step
             base = places[-1].take(level.operators) + 1 - before.take(level.first)
-            places.append(before + np.repeat(base, level.arity))
+            places.append(before + base.repeat(level.arity))
         return places

@@ -90,13 +90,13 @@ def draw_from_pools(
 
 def _by_key(keys: NDArray[np.int16], depth: int) -> dict[int, NDArray[np.int64]]:
     """The places of every key of this depth, ascending, by key."""
-    places = np.flatnonzero((keys & DEPTH_MASK) == depth)
+    (places,) = ((keys & DEPTH_MASK) == depth).nonzero()
     values = keys.take(places) >> DEPTH_BITS
     counts = np.bincount(values)
-    occurring = np.flatnonzero(counts).tolist()
+    occurring = counts.nonzero()[0].tolist()
     if len(occurring) > 1:  # bytes are sorted in half of the time
-        places = places.take(np.argsort(values.astype(np.uint8), kind="stable"))
-    ends = np.cumsum(counts).tolist()
+        places = places.take(values.astype(np.uint8).argsort(kind="stable"))
+    ends = counts.cumsum().tolist()
     return {
         value << DEPTH_BITS | depth: places[ends[value] - counts[value] : ends[value]]
         for value in occurring
@@ -183,8 +183,8 @@ def _draw_pool(
     leader = (uniform >= tables.found[1:, None]).sum(axis=0, dtype=np.int8)
     leader = np.minimum(leader, arity - np.int8(1))
     rank = np.arange(grammar.max_args, dtype=np.int8)[:, None]
-    before = np.flatnonzero(rank < leader)
-    behind = np.flatnonzero((rank < arity) & (rank > leader))
+    (before,) = (rank < leader).ravel().nonzero()
+    (behind,) = ((rank < arity) & (rank > leader)).ravel().nonzero()
     drawn = np.zeros(grammar.max_args * size, np.int16)
     drawn[before] = tables.other.draw(draws, len(before))
     drawn[behind] = tables.free.draw(draws, len(behind))

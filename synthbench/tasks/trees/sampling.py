@@ -70,7 +70,7 @@ def grow(
     keys = roots = np.full(n, root_key, np.int16)
     levels: list[Level] = []
     for height in range(grammar.max_depth, -1, -1):
-        operators = np.flatnonzero((keys & DEPTH_MASK) > 0)
+        (operators,) = ((keys & DEPTH_MASK) > 0).nonzero()
         symbol = (keys >> DEPTH_BITS).astype(np.uint8)
         if not len(operators):
             levels.append(Level(operators, np.zeros(0, np.int8), symbol))
@@ -97,7 +97,7 @@ def grow(
         arity = pool.arity.take(picks) * (length.take(owner) <= grammar.max_length)
         levels.append(Level(operators, arity, symbol))
         depths[owner] = len(levels)
-        parents = np.repeat(np.arange(len(arity)), arity)
+        parents = np.arange(len(arity)).repeat(arity)
         keys = _arguments_of(picks, pool.arguments, levels[-1], parents)
         tree = owner.take(parents)
 
@@ -154,7 +154,7 @@ def sample_given_keys(
     every, tables = _enumerate(distribution, height, any_value)
     picks = np.zeros(len(wanted), np.int64)
     for key, table in tables.items():
-        nodes = np.flatnonzero(wanted == key)
+        (nodes,) = (wanted == key).nonzero()
         picks[nodes] = table.draw(draws, len(nodes))
     return every, picks
 

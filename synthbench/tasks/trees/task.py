@@ -155,7 +155,7 @@ class ExpressionTask(TextTask):
     def solve(self, question: str) -> int:
         return self.read(question).value
 
-    @property
+    @functools.cached_property
     def operator_ids(self) -> NDArray[np.uint8]:
         """The ids of the tokens of the operators that are drawn, uint8 `(operators,)`."""
         names = [token.lstrip("[") for token in self.tokens]
@@ -319,10 +319,10 @@ class ExpressionTask(TextTask):
             "length": self.vocabulary.count(row["text"]),
         }
 
-    def block_of(self, texts: Sequence[str], roots: Sequence[Expression] = ()) -> Block:
-        """A block of the rows with these texts, solved one by one if their trees are not given."""
+    def block_of(self, texts: Sequence[str]) -> Block:
+        """A block of the rows with these texts, solved one by one."""
         tokens = self.vocabulary.encode(arrow_array(texts), self.parameters.max_length)
-        trees = roots or [self.read(text) for text in texts]
+        trees = [self.read(text) for text in texts]
         columns = {
             "label": np.array([tree.value for tree in trees], np.int8),
             "depth": np.array([tree.depth for tree in trees], np.int8),
