@@ -16,6 +16,7 @@ from synthbench.auditing.variant import audit_spec_of
 from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
 from synthbench.tasks.describe import draw_row
+from synthbench.tasks.maze.drawn import cell_positions, count_paths
 from synthbench.tasks.maze.task import MazeTask
 from synthbench.tasks.row_ids import are_held_out
 from tests.tasks.blocks import rows_of
@@ -114,6 +115,38 @@ def test_random_open_mazes_have_many_shortest_paths():
         if len(counted) == MOST_OPEN:
             break
     assert min(counted) > 1
+
+
+def plain_paths(free, start, size):
+    """Distances from the start and numbers of shortest paths, cell by cell; 2 means several."""
+    distance, ways, layer = {start: 0}, collections.Counter({start: 1}), [start]
+    while layer:
+        following = {}
+        for here in layer:
+            for there in (here - size, here - 1, here + 1, here + size):
+                if free[there] and distance.setdefault(there, distance[here] + 1) > distance[here]:
+                    ways[there] += ways[here]
+                    following[there] = True
+        layer = list(following)
+    everywhere = range(len(free))
+    return [distance.get(place, -1) for place in everywhere], [
+        min(ways[place], 2) for place in everywhere
+    ]
+
+
+@given(st.integers(0, 20), st.sampled_from([5, 7, 9]), st.floats(0.2, 1.0), st.integers(0, 99))
+@settings(deadline=None, max_examples=60)
+def test_paths_of_many_mazes_are_counted_as_one_counts_them_in_each(rows, size, share, seed):
+    draws, inner = Draws({"test": seed}), np.zeros((size, size), np.bool_)
+    inner[1:-1, 1:-1] = True
+    free = draws.bits(share, (rows, size * size)) & inner.ravel()
+    start = cell_positions(size)[draws.integers(len(cell_positions(size)), rows)]
+    free[np.arange(rows), start] = True
+    distance, ways = count_paths(free, start, size)
+    assert (distance.dtype, ways.dtype) == (np.int16, np.uint8)
+    for row in range(rows):
+        expected = plain_paths(free[row].tolist(), int(start[row]), size)
+        assert (distance[row].tolist(), ways[row].tolist()) == expected
 
 
 def test_trees_have_no_loops_and_open_mazes_have_rooms_and_loops():

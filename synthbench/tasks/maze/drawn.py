@@ -133,24 +133,47 @@ def count_paths(free: Free, start: Ints, size: int) -> tuple[NDArray[np.int16], 
         Distances, -1 where no path leads, and numbers of paths, of which 2 means several. Both are
         `(rows, size * size)`.
     """
-    rows = np.arange(len(free))
-    distance = np.full(free.shape, -1, np.int16)
-    ways, layer = np.zeros((2, *free.shape), np.uint8)
-    layer[rows, start] = 1
-    left = free.copy()
+    # A bit for each maze, position by position: places not reached yet, those reached last by one
+    # shortest path or more and by several, and the same of all that were reached.
+    starts = np.zeros(free.shape, np.bool_)
+    starts[np.arange(len(free)), start] = True
+    left, layer = _packed(free), _packed(starts)
+    row, column = size * (len(left) // free.shape[1]), len(left) // free.shape[1]
+    branched, reached, several = np.zeros((3, len(left)), np.uint8)
+    digits: list[NDArray[np.uint8]] = []  # of the distances, in binary
     number = 0
     while layer.any():
-        there = layer > 0
-        distance[there] = number
-        ways |= layer
-        left &= ~there
-        following = np.zeros_like(layer)
-        for step in (1, size):
-            following[:, step:] += layer[:, :-step]
-            following[:, :-step] += layer[:, step:]
-        layer = np.minimum(following, 2) * left
+        if number.bit_length() > len(digits):
+            digits.append(np.zeros_like(left))
+        for power, digit in enumerate(digits):
+            if number >> power & 1:
+                digit |= layer
+        reached |= layer
+        several |= branched
+        left &= ~layer
+        following, meeting = np.zeros((2, len(left)), np.uint8)
+        for step in (column, row):
+            for to, by in ((slice(step, None), slice(-step)), (slice(-step), slice(step, None))):
+                meeting[to] |= (following[to] & layer[by]) | branched[by]
+                following[to] |= layer[by]
+        layer, branched = following & left, meeting & left
         number += 1
-    return distance, ways
+    distance = _unpacked(reached, free.shape).astype(np.int16) - np.int16(1)
+    for power, digit in enumerate(digits):
+        distance += _unpacked(digit, free.shape).astype(np.int16) << np.int16(power)
+    return distance, _unpacked(reached, free.shape) + _unpacked(several, free.shape)
+
+
+def _packed(mask: Free) -> NDArray[np.uint8]:
+    """The bits of a mask `(rows, positions)`, those of a position after those of the one before."""
+    return np.packbits(mask.T, axis=1).reshape(-1)
+
+
+def _unpacked(bits: NDArray[np.uint8], shape: tuple[int, int]) -> NDArray[np.uint8]:
+    """The mask of 0 and 1 of which these are the bits, `(rows, positions)`."""
+    rows, positions = shape
+    mask = np.unpackbits(bits.reshape(positions, -1), axis=1, count=rows)
+    return np.ascontiguousarray(mask.T)
 
 
 def trace(distance: NDArray[np.int16], goal: Ints, size: int) -> Free:

@@ -23,7 +23,7 @@ from synthbench.tasks.trees.task import ExpressionTask
 #: Seconds of one core: the most before a first row, for a level of a block, for a pool of
 #: operators, of which a block has as many as the square of its depth, and for an operator.
 #: Estimates are one to 2.6 times the time that a round takes.
-_MOST_SECONDS, _PER_LEVEL, _PER_POOL, _PER_OPERATOR = 3.5, 200e-6, 90e-6, 0.2e-6
+_MOST_SECONDS, _PER_LEVEL, _PER_POOL, _PER_OPERATOR = 3.1, 200e-6, 90e-6, 0.2e-6
 #: Trees that are drawn of a depth, those that have to fit, and the most depths that are tried.
 _TREES, _FITTING, _DEPTHS = 256, 8, 4
 #: Trees, by the square of their depth and by their most tokens, after which no more are drawn.
@@ -59,11 +59,14 @@ def check_effort(
     parameters = task.parameters
     depths = sorted({task.goal(bucket).depth for bucket in split.buckets})
     name = "train_depths" if split.name == "iid" else f"{split.name}_depths"
+    limits = [f"max_length={parameters.max_length}"]
+    if (shortest := getattr(parameters, "min_length", 1)) > 1:
+        limits.append(f"min_length={shortest}")
     text = (
         f"Split {split.name} of {task.name}: the first row of a stream would take up to "
         f"{math.ceil(seconds):,} seconds, where two are allowed, with "
         f"{name}={','.join(map(str, depths))}, "
-        f"max_length={parameters.max_length} and balance={parameters.balance}"
+        f"{', '.join(limits)} and balance={parameters.balance}"
     )
     for depth in (tried for tried in _TRIED if tried < depths[-1]):
         shallow = Split(split.name, rows, task.buckets_of((depth,)), split.evaluation)
