@@ -85,6 +85,9 @@ class Vocabulary:
         import pyarrow.compute as pc
 
         indices = pc.index_in(words, value_set=arrow_array(self.tokens))
+        if not indices.null_count:
+            found: NDArray[np.integer[Any]] = numpy_array(indices).astype(self.dtype)
+            return found + self.dtype(1)
         known = numpy_array(indices.is_valid().cast(pa.uint8())) > 0
         ids = np.zeros(len(words), self.dtype)
         ids[known] = numpy_array(indices.drop_null()) + 1

@@ -35,6 +35,8 @@ from synthbench.tasks.mqar.solver import BLANK, NOT_ASKED, pairs_and_rest, recal
 _BUCKET = 1_000
 #: The weight of the first slot. Slot `g` has the whole part of `_WEIGHT / (g + 1)`.
 _WEIGHT = 1 << 24
+#: A token and its place as one number.
+_PLACE_BITS, _PLACES = np.uint64(32), np.uint64((1 << 32) - 1)
 #: Places of two tokens of a repeated key: the row of each, the first place and the second.
 Repeated = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
 
@@ -210,11 +212,16 @@ class AssociativeRecall(TextTask):
 
     def _repeated_keys(self, tokens: NDArray[np.integer[Any]]) -> Repeated:
         """Every place of a key that has stood in the row before, and the place where it did."""
-        order = np.argsort(tokens, axis=1, kind="stable")
-        ordered = np.take_along_axis(tokens, order, axis=1)
+        # Tokens with their places, as one number each, sort faster than an order is found.
+        marked = tokens.astype(np.uint64) << _PLACE_BITS | np.arange(
+            tokens.shape[1], dtype=np.uint64
+        )
+        marked.sort(axis=1)
+        ordered = marked >> _PLACE_BITS
         is_key = (ordered[:, 1:] > 1) & (ordered[:, 1:] <= self._half)
-        rows, places = np.nonzero(is_key & (ordered[:, 1:] == ordered[:, :-1]))
-        return rows, order[rows, places], order[rows, places + 1]
+        rows, at = np.nonzero(is_key & (ordered[:, 1:] == ordered[:, :-1]))
+        first, again = (marked[rows, place] & _PLACES for place in (at, at + 1))
+        return rows, first.astype(np.intp), again.astype(np.intp)
 
     def render(self, block: Block) -> dict[str, Any]:
         if not self.parameters.is_plain:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,7 +77,7 @@ def _operators(grammar: Grammar, arguments: _Trees, above: int) -> _Trees:
             )
         )
         first += count * arity
-    return _Trees(*map(np.concatenate, zip(*parts, strict=True)))
+    return _joined(parts)
 
 
 def _runs(tokens: NDArray[np.int64], count: int, room: int) -> NDArray[np.int64]:
@@ -101,6 +101,13 @@ def _runs(tokens: NDArray[np.int64], count: int, room: int) -> NDArray[np.int64]
 
 def _sorted(digits: _Trees, trees: _Trees) -> _Trees:
     """Digits and operators, the shortest first."""
-    joined = _Trees(*map(np.concatenate, zip(digits, trees, strict=True)))
+    joined = _joined([digits, trees])
     order = np.argsort(joined.tokens, kind="stable")
-    return _Trees(*(column.take(order) for column in joined[:-1]), joined.arguments)
+    columns: list[Any] = [*(column.take(order) for column in joined[:-1]), joined.arguments]
+    return _Trees(*columns)
+
+
+def _joined(parts: list[_Trees]) -> _Trees:
+    """All trees, in order. The numbers of their arguments stay."""
+    rows: list[Any] = list(zip(*parts, strict=True))
+    return _Trees(*map(np.concatenate, rows))
