@@ -35,7 +35,7 @@ _MIX_STEP = np.uint64(0x9E3779B97F4A7C15)
 #: Words of a row that are hashed before the next, few enough to stay in the processor's cache.
 _HASHED_WORDS = 16
 #: Numbers that are worked on at a time: few enough to stay in the processor's cache.
-_CACHED_VALUES = 1 << 16
+_CACHED_VALUES = 1 << 17
 #: Marks the entries of a guide that do not determine the value.
 _UNSETTLED = -1
 
