@@ -164,7 +164,7 @@ class Level(NamedTuple):
     @property
     def first(self) -> NDArray[np.int64]:
         """The first argument of each operator in the next level, int64 `(operators,)`."""
-        return self.arity.cumsum(dtype=np.int64) - self.arity
+        return np.cumsum(self.arity, dtype=np.int64) - self.arity
 
     def sums(self, below: NDArray[Number]) -> NDArray[Number]:
         """The sum of each operator's arguments, `(operators,)`, from the values of the next level.
