@@ -47,10 +47,8 @@ def how_many(places: int) -> int:
 
 def lengths(numbers: Digits) -> NDArray[np.int64]:
     """Number of digits without leading zeros, `(rows,)`. The number 0 has one digit."""
-    count = np.ones(len(numbers), np.int64)
-    for place in range(1, numbers.shape[1]):
-        np.copyto(count, place + 1, where=numbers[:, place] > 0)
-    return count
+    some = numbers > 0
+    return np.where(some.any(axis=1), numbers.shape[1] - some[:, ::-1].argmax(axis=1), 1)
 
 
 def draw_pairs(draws: Draws, n: int, places_a: int, places_b: int) -> tuple[Digits, Digits]:
@@ -63,15 +61,16 @@ def draw_pairs(draws: Draws, n: int, places_a: int, places_b: int) -> tuple[Digi
         Their digits, the least significant first, `(n, places_a)` and `(n, places_b)`.
     """
     shape = _shape(places_a, places_b)
-    left = shape.possible[draws.integers(len(shape.possible), n)]
+    left = shape.possible.take(draws.integers(len(shape.possible), n))
     carry = np.zeros(n, np.int64)
-    pairs = np.empty((n, len(shape.places), 2), np.int64)
+    a, b = np.empty((2, len(shape.places), n), np.uint8)
     for number, (place, chances) in enumerate(zip(shape.places, shape.chances, strict=True)):
-        onward = (draws.halves(n) < chances[carry, left]).astype(np.int64)
-        drawn = draws.below(place.counts[carry, onward])
-        pairs[:, number] = place.pairs[carry, onward, drawn]
+        onward = (draws.halves(n) < chances.take(carry * chances.shape[1] + left)).astype(np.int64)
+        ways = 2 * carry + onward
+        drawn = ways * place.most + draws.below(place.counts.take(ways))
+        a[number], b[number] = place.a.take(drawn), place.b.take(drawn)
         carry, left = onward, left - onward
-    a, b = pairs[..., 0], pairs[..., 1]
+    a, b = a.T, b.T
     if rest := abs(places_a - places_b):
         further = _without_zero(draws, n, rest)
         a, b = (
@@ -86,19 +85,22 @@ class _Place:
 
     Attributes:
         counts: how many there are for each carry in and carry out, int64 `(2, 2)`.
-        pairs: these pairs, int64 `(2, 2, most, 2)`.
+        most: the most that there are for any.
+        a, b: their digits, uint8 `(2, 2, most)`.
     """
 
     def __init__(self, digits_a: range, digits_b: range) -> None:
         every = np.array([(a, b) for a in digits_a for b in digits_b])
         self.counts = np.zeros((2, 2), np.int64)
-        self.pairs = np.zeros((2, 2, len(every), 2), np.int64)
+        self.most = len(every)
+        self.a, self.b = np.zeros((2, 2, 2, self.most), np.uint8)
         for carry in (0, 1):
             carries_on = every.sum(axis=1) + carry >= 10
             for onward in (0, 1):
                 pairs = every[carries_on == onward]
                 self.counts[carry, onward] = len(pairs)
-                self.pairs[carry, onward, : len(pairs)] = pairs
+                for digits, drawn in ((self.a, pairs[:, 0]), (self.b, pairs[:, 1])):
+                    digits[carry, onward, : len(pairs)] = drawn
 
 
 class _Shape:
