@@ -28,8 +28,7 @@ from synthbench.tasks.parameters import Parameters
 from synthbench.tasks.tokens import Vocabulary
 from synthbench.text.lines import short
 
-#: The column of a block that holds its rows' content, for tasks that do not encode it themselves.
-_CONTENT = "content"
+_CONTENT = "content"  # column of a block: its rows' content, if a task does not encode it itself
 
 
 class Task(Judged, abc.ABC):
@@ -118,10 +117,9 @@ class Task(Judged, abc.ABC):
     def solve(self, question: Any) -> Any:
         """The answer to one row, by the rule as the paper states it: the reference solver.
 
-        It shares no code with `propose` and `render`. If the label is a class, the answer is its
-        name, or the number where classes are named 0, 1, 2 and so on
-        (`synthbench.tasks.features.class_answer`). A sequence is its text or a list of its tokens.
-        Any other answer is the value of the column.
+        It shares no code with `propose` and `render`. A class is its name, or the number where
+        classes are named 0, 1, 2 and so on (`synthbench.tasks.features.class_answer`). A sequence
+        is its text or a list of its tokens. Any other answer is the value of the column.
 
         Args:
             question: the first of the row's `inputs`.
@@ -290,8 +288,7 @@ class Task(Judged, abc.ABC):
 
     def arrays(self, block: Block) -> dict[str, NDArray[Any]]:
         """The block's columns in NumPy, as `stream` gives them: text as objects of `str`."""
-        columns = self.rendered(block).items()
-        return {name: numpy_array(column) for name, column in columns}
+        return {name: numpy_array(column) for name, column in self.rendered(block).items()}
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -315,6 +312,10 @@ class Task(Judged, abc.ABC):
     def probe_targets(self, row: Mapping[str, Any]) -> dict[str, int]:
         """The classes that linear probes predict. By default every whole number or boolean."""
         return {name: int(row[name]) for name in self.columns if isinstance(row[name], int)}
+
+    def regions(self) -> Mapping[str, tuple[int, ...]]:
+        """Parts that are in fixed places of every row: tokens or quadrants, counted from 0."""
+        return {}
 
     @property
     def stream(self) -> dict[str, object]:

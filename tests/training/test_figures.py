@@ -11,7 +11,7 @@ import synthbench
 from synthbench.errors import DatasetError, SynthbenchError, UsageError
 from synthbench.tasks.registry import task as make_task
 from synthbench.training.figures import FIGURES, draw_figures
-from synthbench.training.figures.figure import numbers, open_run
+from synthbench.training.figures.figure import Unavailable, numbers, open_run
 from synthbench.training.models.output import Record
 from synthbench.training.recipes.dnas import centre_distance
 from synthbench.training.train import train
@@ -55,7 +55,7 @@ SHOWN = {
     "act": {"curves", "places", *WHOLE, "gates", "probes", "halting"},
     "hybrid": {"curves", "places", *WHOLE, "probes", "hybrid", "hybrid-course"},
     "lstm": {"curves", "places", "probes", "slingshots"},
-    "parity": {"curves", *WHOLE, "gradients", "probes"},
+    "parity": {"curves", *WHOLE, "gradients", "probes", *REGIONS},
     "counting": {*COUNTS},
     "counting-norm": {*COUNTS, "norm-inputs"},
     "identity": {"curves", "slingshots"},
@@ -310,6 +310,28 @@ def test_regions_have_the_derivatives_of_z_and_the_attention_of_their_patches(ru
     rows = 20
     weights = rows * SMALL["num_heads"] * SMALL["num_layers"] * columns**2
     assert [sum(one) for one in scores["counts"]] == [weights, weights]
+
+
+def test_regions_of_tokens_are_seen_by_the_query_that_the_answer_is_read_from(runs, tmp_path):
+    names = ["region-gradients", "region-course", "attention-image", "attention-scores"]
+    shown = data_of(draw_figures(runs("parity"), out=tmp_path, names=names))
+    view = open_run(runs("parity"))
+    rows, heads, d_head = 60, 4, 4
+    weights = torch.cat([taken.record["attention"][0] for taken in view.passes(rows)])[:, :, -1]
+    gradients, image = shown["region-gradients"], shown["attention-image"]
+    ((line,),) = image["maps"]
+    np.testing.assert_allclose(line, weights.mean(dim=(0, 1)), rtol=1e-4)
+    np.testing.assert_allclose(gradients["maps"]["V"], [[d_head * np.array(line)]], rtol=1e-4)
+    indicators = gradients["regions"]["V"]["indicators"]
+    assert indicators == pytest.approx([d_head * np.mean(line[:2])], rel=1e-4)
+    assert image["frames"] == [[-0.5, -0.5, 1, 1], [0.5, -0.5, 1, 1]]
+    assert len(shown["region-course"]["parts"]["K"]["targets"]) == 2
+    assert [sum(one) for one in shown["attention-scores"]["counts"]] == [rows * heads * 5] * 2
+
+
+def test_regions_need_fixed_places_and_scores_of_queries_and_keys(runs):
+    with pytest.raises(Unavailable, match="no fixed places"):
+        FIGURES["attention-image"].data(open_run(runs("ndr")))
 
 
 def test_rises_of_the_loss_are_counted_before_and_after_the_moment(runs, tmp_path):

@@ -301,3 +301,10 @@ class Composites(ImageTask):
             if self.design.compared == "color":
                 targets[f"{name}, colour"] = RED_OR_BLUE.index(quadrant["color"])
         return targets
+
+    def regions(self) -> dict[str, tuple[int, ...]]:
+        """The quadrants of the indicators and of the targets, if their places are fixed."""
+        if self.design.layout != "fixed":
+            return {}
+        indicators, targets = FIXED_QUADRANTS[:FIRST_TARGET], FIXED_QUADRANTS[FIRST_TARGET:]
+        return {"indicators": indicators, "targets": targets}

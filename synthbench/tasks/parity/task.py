@@ -132,3 +132,7 @@ class Parity(TextTask):
         a, b = row["a"], row["b"]
         targets = {"a is odd": a % 2, "b is odd": b % 2, "outcome": int(asks_for_c(a, b))}
         return targets | {name: row[name] for name in ("c", "d", "label")}
+
+    def regions(self) -> dict[str, tuple[int, ...]]:
+        """The places of a and b, and of c and d."""
+        return {"indicators": (0, 1), "targets": (2, 3)}

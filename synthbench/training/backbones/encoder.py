@@ -157,7 +157,7 @@ class Encoder(nn.Module):
         self.halting = None if halting == "none" else Halting(d_model, halting)
         self.input_dropout = Dropout(input_dropout)
         self.d_model, self._init, self._embedding_init = d_model, init, embedding_init
-        self._column_only = False
+        self.column_only = False
         self.reader = Reader(d_model, num_heads) if readout == "attention" else None
         self.drawn = RandomPositions(max_length) if random_positions else None
 
@@ -166,7 +166,7 @@ class Encoder(nn.Module):
 
         If the head reads one column alone, the last layer will compute no other.
         """
-        self._column_only = isinstance(head, RowHead) and self.reader is None
+        self.column_only = isinstance(head, RowHead) and self.reader is None
         if self._init == "normal":
             draw = functools.partial(nn.init.normal_, std=self.d_model**-0.5)
             for module in (self, head):
@@ -206,7 +206,7 @@ class Encoder(nn.Module):
         ponder = None
         if self.halting is None:
             last = self._steps(
-                states, mask, column if self._column_only else None, positions, record
+                states, mask, column if self.column_only else None, positions, record
             )[-1]
         else:
             halted = self.halting(states, self._steps(states, mask, None, positions, record))

@@ -141,6 +141,19 @@ class RunView:
         """True if the model's backbone has an attribute with this value."""
         return getattr(getattr(self.model, "backbone", None), attribute, None) == value
 
+    def last_query(self, taken: Pass) -> Tensor | None:
+        """The only query of the last layer that is computed in training, int64 `(rows,)`.
+
+        The answers are read from its column. None: all queries are computed.
+        """
+        if not self.backbone_has("column_only", True):
+            return None
+        rows, *_, columns = self.recorded(taken, "attention")[-1].shape
+        mask = taken.mask(columns)
+        assert mask is not None  # rows of tokens have lengths
+        first = self.backbone_has("readout", "first")
+        return torch.zeros(rows, dtype=torch.int64) if first else mask.sum(dim=1) - 1
+
     def recorded(self, taken: Pass, name: str) -> list[Tensor]:
         """The model's records of a name, an entry for each layer or step.
 

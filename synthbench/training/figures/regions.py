@@ -1,7 +1,8 @@
-"""Figures of an image's regions: gradients and attention at indicators and at targets."""
+"""Figures of a row's indicators and targets: gradients and attention at the places of each."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -11,83 +12,122 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from synthbench.training.figures.figure import Figure, RunView, Unavailable, numbers
+from synthbench.training.figures.figure import Figure, Pass, RunView, Unavailable, numbers
 from synthbench.training.layers.attention import Attention
 from synthbench.training.panels import panels
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
 #: Rows that maps are averaged over.
 _ROWS = 128
-#: Top-left, top-right, bottom-left, bottom-right, where the task does not shuffle them.
-_REGIONS = {"indicators": (0, 3), "targets": (1, 2)}
+_STROKES = {"indicators": "-", "targets": "--"}
 _PARTS = {"query": "Q", "key": "K", "value": "V"}
 
-#: Maps of an image's patches by layer and part, `(layers, side, side)` each.
+#: Maps by layer and part, `(layers, height, width)` each: of an image's patches, or of tokens in a
+#: single line.
 Maps = dict[str, NDArray[np.float64]]
 
 
 def _check_regions(view: RunView) -> None:
     """Refuse tasks without fixed regions, and models without attention to them."""
-    if view.form.reads != "images":
-        raise Unavailable(f"the rows of task {view.task.name} are not images")
-    design = getattr(view.task, "design", None)
-    if design is None or design.layout != "fixed":
-        raise Unavailable(f"variant {view.task.variant} shuffles indicators and targets")
+    if not view.task.regions():
+        raise Unavailable(
+            f"task {view.task.name}, variant {view.task.variant}, has no fixed places of "
+            "indicators and targets"
+        )
     view.recorded(view.shown, "attention")
 
 
-def _mean_maps(view: RunView, of: Callable[[dict[str, list[Tensor]]], list[Tensor]]) -> Any:
-    """The mean over rows of maps `(rows, columns)`, one a layer, as squares of patches."""
+def _is_image(view: RunView) -> bool:
+    return view.form.reads == "images"
+
+
+def _mean_maps(view: RunView, of: Callable[[Pass], list[Tensor]]) -> NDArray[np.float64]:
+    """The mean over rows of `(rows, columns)`, a tensor for each layer, as maps."""
+    added = int(_is_image(view) or view.backbone_has("begin_end", True))  # class or begin token
     sums, rows = None, 0
     for taken in view.passes(_ROWS):
-        layers = torch.stack(of(taken.record)).double().sum(dim=1)[:, 1:]  # without class token
+        layers = torch.stack(of(taken)).double().sum(dim=1)[:, added:]
         sums, rows = layers if sums is None else sums + layers, rows + len(taken.batch.inputs)
     assert sums is not None
-    side = round(sums.shape[1] ** 0.5)
-    return (sums / rows).reshape(-1, side, side).numpy()
+    height = round(sums.shape[1] ** 0.5) if _is_image(view) else 1
+    maps: NDArray[np.float64] = (sums / rows).reshape(len(sums), height, -1).numpy()
+    return maps
 
 
-def _by_region(layers: NDArray[np.float64]) -> dict[str, list[float]]:
-    """The mean of each layer's map over the indicators' and over the targets' quadrants."""
-    means = functional.adaptive_avg_pool2d(torch.from_numpy(layers), 2).flatten(1)
-    return {name: numbers(means[:, list(places)].mean(dim=1)) for name, places in _REGIONS.items()}
+def _by_region(view: RunView, layers: NDArray[np.float64]) -> dict[str, list[float]]:
+    """The mean of each layer's map over the places of each part."""
+    maps = torch.from_numpy(layers)
+    places = (functional.adaptive_avg_pool2d(maps, 2) if _is_image(view) else maps).flatten(1)
+    regions = view.task.regions().items()
+    return {name: numbers(places[:, list(found)].mean(dim=1)) for name, found in regions}
+
+
+def _frames(view: RunView, layers: NDArray[np.float64]) -> list[list[float]]:
+    """Rectangles around the indicators: left, top, width and height."""
+    _, height, width = layers.shape
+    lines, across = (2, 2) if _is_image(view) else (1, width)
+    size = [width / across, height / lines]
+    return [
+        [place % across * size[0] - 0.5, place // across * size[1] - 0.5, *size]
+        for place in view.task.regions()["indicators"]
+    ]
+
+
+def _attention(view: RunView, taken: Pass) -> list[Tensor]:
+    """The weights of each layer, `(rows, heads, queries, keys)`, of the queries that matter."""
+    *layers, last = view.recorded(taken, "attention")
+    query = view.last_query(taken)
+    if query is not None:
+        last = last[torch.arange(len(last)), :, query, None]
+    return [*layers, last]
 
 
 def _gradient_maps(view: RunView) -> Maps:
     modules = [part for part in view.model.modules() if isinstance(part, Attention)]
+    if not modules or any(module.alpha is not None for module in modules):
+        raise Unavailable(f"model {view.recipe.model!r} has scores of more than Q and K")
 
-    def of(part: str) -> Callable[[dict[str, list[Tensor]]], list[Tensor]]:
-        return lambda record: [
-            _derivative(module, part, *tensors)
-            for module, *tensors in zip(
-                modules, record["query"], record["key"], record["value"], strict=True
-            )
-        ]
+    def of(part: str) -> Callable[[Pass], list[Tensor]]:
+        def derivatives(taken: Pass) -> list[Tensor]:
+            layers = list(zip(*(taken.record[name] for name in _PARTS), strict=True))
+            queries: list[Tensor | None] = [None] * len(layers)
+            queries[-1] = view.last_query(taken)
+            applied = itertools.cycle(modules)  # an encoder's layers are one module
+            return [
+                _derivative(next(applied), part, dict(zip(_PARTS, layer, strict=True)), query)
+                for layer, query in zip(layers, queries, strict=True)
+            ]
+
+        return derivatives
 
     return {part: _mean_maps(view, of(part)) for part in _PARTS}
 
 
-def _derivative(module: Attention, part: str, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+def _derivative(
+    module: Attention, part: str, parts: dict[str, Tensor], query: Tensor | None
+) -> Tensor:
     """The L1 norm over units of the derivative of the sum of Z, mean over heads, `(rows, length)`.
 
     Source: Eureka, section A.2, which does not say how Z is reduced.
     """
-    leaves = {"query": query, "key": key, "value": value}
     with torch.enable_grad():
-        leaf = leaves[part] = leaves[part].clone().requires_grad_()
-        weights = module.weights(leaves["query"] @ leaves["key"].transpose(-2, -1), None)
-        (weights @ leaves["value"]).sum().backward()  # type: ignore[no-untyped-call]
+        leaf = parts[part].clone().requires_grad_()
+        parts = {**parts, part: leaf}
+        scores = parts["query"] @ parts["key"].transpose(-2, -1)
+        weights = module.weights(scores, None, query)
+        (weights @ parts["value"]).sum().backward()  # type: ignore[no-untyped-call]
     assert leaf.grad is not None
     return leaf.grad.abs().sum(dim=-1).mean(dim=1)
 
 
 class RegionGradients(Figure):
-    """The derivative of Z by the query, key and value of each patch, mean over rows and heads."""
+    """The derivative of Z by the query, key and value of each place, mean over rows and heads."""
 
     name = "region-gradients"
-    title = "Norm of the derivative of Z by Q, K and V of each patch, by layer"
+    title = "Derivative of Z by Q, K and V of each patch or token"
     source = "Eureka, figures 3, 9 and 10"
 
     def _data(self, view: RunView) -> dict[str, Any]:
@@ -96,7 +136,8 @@ class RegionGradients(Figure):
         return {
             "split": view.split,
             "maps": {_PARTS[part]: numbers(layers) for part, layers in maps.items()},
-            "regions": {_PARTS[part]: _by_region(layers) for part, layers in maps.items()},
+            "regions": {_PARTS[part]: _by_region(view, layers) for part, layers in maps.items()},
+            "frames": numbers(_frames(view, maps["query"])),
         }
 
     def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:
@@ -104,14 +145,14 @@ class RegionGradients(Figure):
         every = iter(panels(canvas, 3 * layers, layers, 2.0, 1.8))
         for part, maps in data["maps"].items():
             for layer, values in enumerate(maps):
-                _draw_map(canvas, next(every), values, f"{part}, layer {layer}")
+                _draw_map(canvas, next(every), values, f"{part}, layer {layer}", data["frames"])
 
 
 class RegionCourse(Figure):
     """The same derivatives during training, mean over the indicators and over the targets."""
 
     name = "region-course"
-    title = "Norm of the derivative of Z at indicators and targets during training"
+    title = "Derivative of Z at indicators and targets during training"
     source = "Eureka, figure 11"
 
     def _data(self, view: RunView) -> dict[str, Any]:
@@ -120,14 +161,14 @@ class RegionCourse(Figure):
         for epoch, stage in view.stages():
             at.append(epoch)
             maps = _gradient_maps(stage)
-            stages.append({_PARTS[part]: _by_region(layers) for part, layers in maps.items()})
+            stages.append({_PARTS[part]: _by_region(view, layers) for part, layers in maps.items()})
         moment = view.result["eureka"]
         return {
             "split": view.split,
             "at": at,
             "eureka": numbers(moment and moment["epoch"]),
             "parts": {
-                part: {region: [stage[part][region] for stage in stages] for region in _REGIONS}
+                part: {region: [stage[part][region] for stage in stages] for region in _STROKES}
                 for part in _PARTS.values()
             },
         }
@@ -136,48 +177,56 @@ class RegionCourse(Figure):
         layers = len(data["parts"]["Q"]["targets"][0])
         for layer, axes in enumerate(panels(canvas, layers, width=3.2, height=2.6)):
             for part, color in zip(data["parts"], ("#0072b2", "#009e73", "#d55e00"), strict=True):
-                for region, stroke in (("indicators", "-"), ("targets", "--")):
+                for region, stroke in _STROKES.items():
                     course = [stage[layer] for stage in data["parts"][part][region]]
-                    label = f"{part}, {region}"
-                    axes.plot(data["at"], course, stroke, color=color, marker="", label=label)
+                    if any(course):  # a last layer may have no queries there
+                        label = f"{part}, {region}"
+                        axes.plot(data["at"], course, stroke, color=color, marker="", label=label)
             if data["eureka"] is not None:
                 axes.axvspan(data["at"][0], data["eureka"], color="0.9", zorder=0)
             axes.set_yscale("log")
             axes.set_title(f"layer {layer}", fontsize=8)
             axes.set_xlabel("epoch", fontsize=7)
             axes.tick_params(labelsize=7)
-            if layer == 0:
-                axes.legend(fontsize=6)
+            if layer == layers - 1:  # beside the axes, so that it hides no curve
+                axes.legend(fontsize=6, loc="upper left", bbox_to_anchor=(1, 1))
 
 
 class AttentionImage(Figure):
-    """The attention that each patch gets, mean over queries, heads and rows, by layer."""
+    """The attention that each place gets, mean over queries, heads and rows, by layer."""
 
     name = "attention-image"
-    title = "Attention to each patch: mean over queries, heads and rows, by layer"
+    title = "Mean attention to each patch or token, by layer"
     source = "Eureka, figure 4"
 
     def _data(self, view: RunView) -> dict[str, Any]:
         _check_regions(view)
         layers = _mean_maps(
-            view, lambda record: [maps.float().mean(dim=(1, 2)) for maps in record["attention"]]
+            view,
+            lambda taken: [maps.float().mean(dim=(1, 2)) for maps in _attention(view, taken)],
         )
-        return {"split": view.split, "maps": numbers(layers), "regions": _by_region(layers)}
+        return {
+            "split": view.split,
+            "maps": numbers(layers),
+            "regions": _by_region(view, layers),
+            "frames": numbers(_frames(view, layers)),
+        }
 
     def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:
         every = panels(canvas, len(data["maps"]), len(data["maps"]), 2.0, 2.0)
         for layer, (axes, values) in enumerate(zip(every, data["maps"], strict=True)):
-            _draw_map(canvas, axes, values, f"layer {layer}")
+            _draw_map(canvas, axes, values, f"layer {layer}", data["frames"])
 
 
-def _draw_map(canvas: Canvas, axes: Any, values: list[list[float]], title: str) -> None:
-    """A map of patches, with the indicators' quadrants framed."""
+def _draw_map(
+    canvas: Canvas, axes: Axes, values: list[list[float]], title: str, frames: list[list[float]]
+) -> None:
+    """A map, with the indicators framed."""
     from matplotlib.patches import Rectangle
 
     image = axes.imshow(values, cmap="viridis")
-    half = len(values) / 2
-    for corner in ((-0.5, -0.5), (half - 0.5, half - 0.5)):
-        axes.add_patch(Rectangle(corner, half, half, fill=False, color="red"))
+    for left, top, width, height in frames:
+        axes.add_patch(Rectangle((left, top), width, height, fill=False, color="red"))
     axes.set_axis_off()
     axes.set_title(title, fontsize=7)
     canvas.colorbar(image, ax=axes, shrink=0.7).ax.tick_params(labelsize=5)
@@ -196,9 +245,10 @@ class AttentionScores(Figure):
         for epoch, stage in view.stages():
             total = np.zeros(25, np.int64)
             for taken in stage.passes(_ROWS):
-                for weights in taken.record["attention"]:
+                for weights in _attention(stage, taken):
                     mask = taken.mask(weights.shape[-1])
-                    real = weights if mask is None else weights.transpose(1, 2)[mask]
+                    whole = mask is None or weights.shape[-2] == 1
+                    real = weights if whole else weights.transpose(1, 2)[mask]
                     if float(real.min()) < 0:
                         raise Unavailable("the attention weights are raw scores")
                     total += np.histogram(real.float().clamp(0, 1).numpy(), edges)[0]

@@ -29,6 +29,8 @@ def test_probe_targets_name_the_parts_where_their_places_are_fixed():
     assert (targets[names[0]] == targets[names[3]]) == row["outcome"] == targets["outcome"]
     task = Composites("cifar")
     assert set(places) < set(task.probe_targets(rows_of(task, propose_all(task, n=1))[0]))
+    assert Composites("main").regions() == {"indicators": (0, 3), "targets": (1, 2)}
+    assert not task.regions()
 
 
 def test_probe_targets_hold_the_colours_where_these_are_compared():
