@@ -330,7 +330,7 @@ def test_regions_of_tokens_are_seen_by_the_query_that_the_answer_is_read_from(ru
 
 
 def test_regions_need_fixed_places_and_scores_of_queries_and_keys(runs):
-    with pytest.raises(Unavailable, match="no fixed places"):
+    with pytest.raises(Unavailable, match="lacks fixed places"):
         FIGURES["attention-image"].data(open_run(runs("ndr")))
 
 

@@ -96,6 +96,8 @@ class NormInputs(Figure):
         }
 
     def _draw(self, data: dict[str, Any], canvas: Canvas) -> None:
+        from matplotlib.ticker import LogLocator
+
         every = panels(canvas, len(data["sizes"]), width=3.2, height=2.4)
         for axes, (side, outcomes) in zip(every, data["sizes"].items(), strict=True):
             for outcome, color in (("right", "#0072b2"), ("wrong", "#d55e00")):
@@ -105,6 +107,7 @@ class NormInputs(Figure):
             right, wrong = (outcomes[outcome]["cells"] for outcome in ("right", "wrong"))
             axes.set_title(f"{side}x{side}: {right / (right + wrong):.1%} right", fontsize=8)
             axes.set_xscale("log")
+            axes.xaxis.set_minor_locator(LogLocator(subs=(2, 5)))  # few enough to label
             axes.set_xlabel("deviation", fontsize=7)
             axes.set_ylabel("share of cells", fontsize=7)
             axes.tick_params(labelsize=7, which="both")

@@ -34,7 +34,7 @@ def _check_regions(view: RunView) -> None:
     """Refuse tasks without fixed regions, and models without attention to them."""
     if not view.task.regions():
         raise Unavailable(
-            f"task {view.task.name}, variant {view.task.variant}, has no fixed places of "
+            f"task {view.task.name}, variant {view.task.variant}, lacks fixed places of "
             "indicators and targets"
         )
     view.recorded(view.shown, "attention")
@@ -179,7 +179,7 @@ class RegionCourse(Figure):
             for part, color in zip(data["parts"], ("#0072b2", "#009e73", "#d55e00"), strict=True):
                 for region, stroke in _STROKES.items():
                     course = [stage[layer] for stage in data["parts"][part][region]]
-                    if any(course):  # a last layer may have no queries there
+                    if any(course):  # a last layer may lack queries there
                         label = f"{part}, {region}"
                         axes.plot(data["at"], course, stroke, color=color, marker="", label=label)
             if data["eureka"] is not None:
