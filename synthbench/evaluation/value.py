@@ -26,8 +26,8 @@ _EDGES = " \t\r\n*_`$\"'“”,:;!{}∴✅✔✓👉👍"
 _FRACTION = re.compile(r"\\[dt]?frac\s?\{([^{}]{0,99})\}\s?\{([^{}]{0,99})\}")
 _DEEPEST = 5
 #: Arrows of TeX that may be moves of a path.
-_MOVES = {"up": "↑", "down": "↓", "left": "←"}
-_ARROW = re.compile(r"\\(up|down|left)arrow(?![a-z])")
+_MOVES = {"up": "↑", "down": "↓", "left": "←", "Up": "↑", "Down": "↓", "Left": "←"}
+_ARROW = re.compile(rf"\\({'|'.join(_MOVES)})arrow(?![a-z])")
 #: A whole number, with its digits in groups or, as in the labels of `addition`, apart.
 _WHOLE = re.compile(
     r"(?P<sign>[-+]?)(?:(?P<digits>\d{1,3}(?P<group>[ ,'_])\d{3}(?:(?P=group)\d{3})*+|\d++)"

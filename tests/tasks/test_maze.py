@@ -279,6 +279,7 @@ def test_replies_with_moves_or_grids_are_judged(variant):
             f"I go on.\n\n```\n{grid.replace(' ', '')}\n```", llm.worked_solution(task, row),
             "Answer: " + ", ".join(WORDS[move].title() for move in row["answer"].split(" ")),
             "Answer: $" + " ".join(f"\\{WORDS[it]}arrow" for it in row["answer"].split(" ")) + "$",
+            "".join(f"\\{WORDS[it].title()}arrow" for it in row["answer"].split(" ")),
         ):  # fmt: skip
             assert llm.score(task, row, reply) == 1.0, reply
         for reply in (f"Answer: {row['answer']} U", f"Answer:\n{grid.replace('*', '.')}", "R"):
@@ -352,7 +353,7 @@ def test_the_share_of_cells_counts_free_cells_alone_and_moves_mark_what_they_rea
             }
             assert share["label"] == share["moves"] == 1.0
             moves = task.answer.format_answer(row["label"])
-            for signs in ("\u2191\u2192\u2193\u2190", "\u2b06\u27a1\u2b07\u2b05"):
+            for signs in ("\u2191\u2192\u2193\u2190", "\u2b06\u27a1\u2b07\u2b05", "⇑⇒⇓⇐"):
                 arrows = moves.translate(str.maketrans("URDL", signs))
                 assert llm.score(task, row, f"Answer: {arrows}") == 1.0
             assert llm.score(task, row, f"Answer: {moves.replace(' ', ' → ')}") == 1.0
