@@ -51,7 +51,7 @@ class Judged:
         """
         return self.answer.measure(row[LABEL], answer)[self.answer.metrics[0]] == 1
 
-    @property
+    @functools.cached_property  # asked for three times with each answer
     def is_checked(self) -> bool:
         """True if the task defines `check`."""
         return type(self).check is not Judged.check
