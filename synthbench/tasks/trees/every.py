@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from synthbench.tasks.trees.grammar import Forest, Grammar, Level
 
 
-class _Trees(NamedTuple):
+class _Listed(NamedTuple):
     """Trees whose arguments are listed before them.
 
     Attributes:
@@ -32,7 +32,7 @@ class _Trees(NamedTuple):
 def every_tree(grammar: Grammar, depth: int) -> Forest:
     """Every tree of exactly this depth, at least 1, within the length limit."""
     leaves = np.zeros(grammar.digits, np.int64)
-    arguments = _Trees(
+    arguments = _Listed(
         np.arange(grammar.digits, dtype=np.uint8), leaves, leaves + 1, leaves.astype(np.int8),
         leaves, leaves[:0],
     )  # fmt: skip
@@ -55,7 +55,7 @@ def every_tree(grammar: Grammar, depth: int) -> Forest:
     return Forest(grammar, tuple(levels), depths)
 
 
-def _operators(grammar: Grammar, arguments: _Trees, above: int) -> _Trees:
+def _operators(grammar: Grammar, arguments: _Listed, above: int) -> _Listed:
     """The operators over these arguments that leave room for `above` tokens."""
     parts = []
     first = 0
@@ -67,7 +67,7 @@ def _operators(grammar: Grammar, arguments: _Trees, above: int) -> _Trees:
         depth = 1 + arguments.depth.take(runs).max(axis=1)
         tokens = own + arguments.tokens.take(runs).sum(axis=1)
         parts.append(
-            _Trees(
+            _Listed(
                 symbol,
                 depth.repeat(grammar.operators),
                 tokens.repeat(grammar.operators),
@@ -99,15 +99,15 @@ def _runs(tokens: NDArray[np.int64], count: int, room: int) -> NDArray[np.int64]
     return runs
 
 
-def _sorted(digits: _Trees, trees: _Trees) -> _Trees:
+def _sorted(digits: _Listed, trees: _Listed) -> _Listed:
     """Digits and operators, the shortest first."""
     joined = _joined([digits, trees])
     order = np.argsort(joined.tokens, kind="stable")
     columns: list[Any] = [*(column.take(order) for column in joined[:-1]), joined.arguments]
-    return _Trees(*columns)
+    return _Listed(*columns)
 
 
-def _joined(parts: list[_Trees]) -> _Trees:
+def _joined(parts: list[_Listed]) -> _Listed:
     """All trees, in order. The numbers of their arguments stay."""
     rows: list[Any] = list(zip(*parts, strict=True))
-    return _Trees(*map(np.concatenate, rows))
+    return _Listed(*map(np.concatenate, rows))

@@ -319,10 +319,10 @@ class ExpressionTask(TextTask):
             "length": self.vocabulary.count(row["text"]),
         }
 
-    def block_of(self, texts: Sequence[str]) -> Block:
-        """A block of the rows with these texts, solved one by one."""
+    def block_of(self, texts: Sequence[str], roots: Sequence[Expression] = ()) -> Block:
+        """A block of the rows with these texts, solved one by one if their trees are not given."""
         tokens = self.vocabulary.encode(arrow_array(texts), self.parameters.max_length)
-        trees = [self.read(text) for text in texts]
+        trees = roots or [self.read(text) for text in texts]
         columns = {
             "label": np.array([tree.value for tree in trees], np.int8),
             "depth": np.array([tree.depth for tree in trees], np.int8),
