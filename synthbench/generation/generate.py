@@ -55,8 +55,8 @@ def generate(
         rows: number of rows by split, where it differs from the preset.
         shard_rows: rows of a Parquet file, rounded up to a multiple of 8,192.
         workers: how many processes make blocks, at most 256. Default: the usable cores, or 1 in a
-            daemonic process. No more are started than blocks that can be made in parallel. One
-            process is faster for tasks with `drawn_by_workers = False`.
+            daemonic process. No more are started than blocks that can be made in parallel.
+            Tasks with `drawn_by_workers = False` use one process.
         engine: "local" or "dask".
         scheduler: address of a running Dask scheduler.
         overwrite: replace a finished dataset, or an interrupted run with other options.
