@@ -6,7 +6,7 @@ Answer: 7   **Final answer**\n\n7   The answer is 7.   {"answer": 7}   #### 7
 
 from __future__ import annotations
 
-import functools
+import contextlib
 import json
 import re
 from collections.abc import Iterator
@@ -15,38 +15,31 @@ from typing import NamedTuple
 from synthbench.evaluation.message import lowered
 
 #: Text with braces in braces.
-_BRACED = functools.reduce(
-    lambda inner, _: rf"(?:\\.|[^\\{{}}]|\{{{inner}\}})*+", range(6), r"(?:\\.|[^\\{}])*+"
-)
+_BRACED = r"(?:\\.|[^\\{}])*+"
+for _ in range(6):
+    _BRACED = rf"(?:\\.|[^\\{{}}]|\{{{_BRACED}\}})*+"
 _BOX = re.compile(
     r"(?<!phantom\{)\\(?:[bB]oxed|(?:f|frame|b|oval|double|shadow)box)(?![a-z])(?:\[[^\[\]]{0,40}\])?"
     rf"\s{{0,9}}(?:\{{(?P<held>{_BRACED})(?P<end>\}}?)"
     r"|(?P<bare>-?[\w.,]{1,99}))?",
     re.DOTALL,
 )
-#: The most characters of a box and of the text up to the next box.
-_APART = 200
 #: Between two boxes of which each has a part of the answer, or another answer.
 _BETWEEN_BOXES = re.compile(
     r"(?:[\s,;$&|→>.-]|\\[,;:!]|\\(?:quad|qquad|to|rightarrow|text|ldots|cdots)\b|[{}]|and|or"
     r"|\n\(?\d{1,3}[.):]\s){0,40}"
 )
-#: The rest of a tag from "answer" on, and its first characters.
-_TAG = re.compile(r"answer(?:(?:\s[^<>\[\]\n]{0,60})?>|\s?\])")
-_OPENS = re.compile(r"[<\[]\s?(?P<close>/\s?)?(?:final|my|correct)?[ _-]?\Z")
-_OPENING = re.compile(rf"[<\[]\s?(?:final|my|correct)?[ _-]?{_TAG.pattern}|(?<![/_ \w-])answer>")
+#: A tag around an answer, perhaps without its first sign.
+_TAG = re.compile(
+    r"[<\[]\s?(?P<close>/\s?)?(?:final|my|correct)?[ _-]?answer(?:(?:\s[^<>\[\]\n]{0,60})?>|\s?\])"
+    r"|answer>"
+)
 _CLOSING = re.compile(r"[<\[]\s?/\s?(?:final|my|correct)?[ _-]?answer|</|\Z")
-#: The most characters of an answer in tags.
-_LONGEST = 10_000
 _IS = re.compile(
-    r"""answers?["'*_`)\]]{0,5}
-    (?:\s{1,9}(?:to|for|of)\b[^.:=\n]{1,200}?)??
-    \s{0,9}(?:[:=：＝](?:\*\*|__)?|-{1,2}>|=>|→|⇒|➡
-    |\b(?P<verb>(?:is|was|equals|(?:would|should|must|will|can\ only|has\ to)\ be
-        |comes?\ (?:out\ )?to|turns\ out\ to\ be)\b\s?:?)
-    |(?<!\n)(?=[(\[]\s?-?\d)
-    |(?P<title>(?=[*_:\#\ \t]{0,9}\n)))""",
-    re.VERBOSE,
+    r"answers?[\"'*_`)\]]{0,5}(?:\s{1,9}(?:to|for|of)\b[^.:=\n]{1,200}?)??\s{0,9}(?:[:=：＝](?:\*\*|__)?"
+    r"|-{1,2}>|=>|→|⇒|➡|\b(?P<verb>(?:is|was|equals|(?:would|should|must|will|can only|has to) be"
+    r"|comes?(?: out)? to|turns out to be)\b\s?:?)|(?<!\n)(?=[(\[]\s?-?\d)"
+    r"|(?P<title>(?=[*_:# \t]{0,9}\n)))"
 )
 #: Words before "the answer is 7" that deny or doubt it.
 _DENIED = re.compile(
@@ -56,8 +49,6 @@ _DENIED = re.compile(
 )
 #: The text before "answer" in a heading.
 _HEADING = re.compile(r"(?:[#*_>\s]|the\s|my\s|final\s|correct\s|short\s){0,20}\Z")
-#: How many marks are looked at, with those that state nothing, as in "the answer is simple".
-_MOST = 100
 
 
 class Mark(NamedTuple):
@@ -66,8 +57,7 @@ class Mark(NamedTuple):
     Attributes:
         text: the marked text: all that is enclosed, or the message from the mark on.
         enclosed: whether the mark encloses the answer.
-        settles: whether the reply lacks an answer if `text` lacks it. Otherwise an earlier mark
-            may have it.
+        settles: whether earlier marks do not count even if `text` cannot be read.
         closed: whether the mark ends where it should.
     """
 
@@ -77,19 +67,14 @@ class Mark(NamedTuple):
     closed: bool = True
 
 
-def last_marks(text: str, small: str) -> Iterator[Mark]:
-    """The marks of a part of a message that are not empty, the last mark first.
-
-    Args:
-        text: the part.
-        small: the part in small letters.
-    """
-    end = len(text)
-    for _ in range(_MOST):
+def last_marks(text: str) -> Iterator[Mark]:
+    """The marks of a part of a message that are not empty, the last mark first."""
+    small, end = lowered(text), len(text)
+    for _ in range(100):  # with those that state nothing, as in "the answer is simple"
         place, read = -1, _answer
         for cue, reader in _READERS.items():
-            if (start := small.rfind(cue, place + 1, end)) >= 0:
-                place, read = start, reader
+            if (later := small.rfind(cue, place + 1, end)) >= 0:
+                place, read = later, reader
         if place < 0:
             return
         mark, end = read(text, small, place)
@@ -110,7 +95,7 @@ def _box(text: str, small: str, place: int) -> tuple[Mark | None, int]:
             contents, closed = [text[box.start("held") :]], False
         else:
             contents.append(box["held"] or box["bare"] or "")
-        start, place = begin, small.rfind("box", max(0, begin - _APART), begin)
+        start, place = begin, small.rfind("box", max(0, begin - 200), begin)
     mark = Mark(", ".join(reversed(contents)), enclosed=True, closed=closed)
     return mark if contents else None, start
 
@@ -124,23 +109,20 @@ def _hashes(text: str, small: str, place: int) -> tuple[Mark | None, int]:
 
 def _answer(text: str, small: str, place: int) -> tuple[Mark | None, int]:
     """The mark that the word "answer" makes, and where it begins."""
-    if (tag := _TAG.match(small, place)) is None:
-        return _line(text, small, place), place
     before = max(0, place - 12)
     begin = max(small.rfind("<", before, place), small.rfind("[", before, place))
-    prefix = _OPENS.match(small, begin, place) if begin >= 0 else None
-    if prefix is None and tag[0] != "answer>":  # such a tag may have lost its first sign
+    tag = (_TAG.match(small, begin) if begin >= 0 else None) or _TAG.match(small, place)
+    if tag is None or tag.end() <= place:
         return _line(text, small, place), place
-    start = place if prefix is None else begin
-    if prefix is None or not prefix["close"]:
+    start = tag.start()
+    if not tag["close"]:
         end = _CLOSING.search(small, tag.end()).start()  # type: ignore[union-attr]  # matches the end
-        closed = end < len(text)
-        return Mark(text[tag.end() : end], True, closed=closed), start
-    opening = _OPENING.search(small, max(0, small.rfind("answer", 0, start) - 12), start)
-    if opening and not _CUE.search(small, opening.end(), start):
-        return Mark(text[opening.end() : start], True), opening.start()
-    if opening or _OPENING.search(small, max(0, start - _LONGEST), start):
-        return None, start  # a mark inside comes first
+        return Mark(text[tag.end() : end], True, closed=end < len(text)), start
+    opening = _TAG.search(small, max(0, small.rfind("answer", 0, start) - 12), start)
+    if opening and not opening["close"] and not _CUE.search(small, opening.end(), start):
+        return Mark(text[opening.end() : start], enclosed=True), opening.start()
+    if any(not tag["close"] for tag in _TAG.finditer(small, max(0, start - 10_000), start)):
+        return None, start  # that tag, or a mark inside, comes first
     line = text[:start].rstrip().rpartition("\n")[2].rpartition(">")[2]
     return None if _CUE.search(lowered(line)) else Mark(line, enclosed=True), start
 
@@ -152,26 +134,16 @@ def _line(text: str, small: str, place: int) -> Mark | None:
         return None
     if said["verb"] and _DENIED.search(small, max(0, place - 60), place):
         return None
-    if said["title"] is not None:
-        start = text.rfind("\n", 0, place) + 1
-        if not _HEADING.match(small, start, place):
-            return None
-    elif text[place + 6 : place + 7] in ("'", '"') and (value := _json(text, said.end())):
-        return Mark(value, enclosed=True)
-    end = text.find("</", said.end())
-    rest = text[said.end() : len(text) if end < 0 else end]
-    return Mark(rest, False, said["verb"] is None)
-
-
-def _json(text: str, start: int) -> str | None:
-    """The JSON value that begins at a place. None if the text there is not JSON."""
-    try:
-        value, end = json.JSONDecoder().raw_decode(text, start + (text[start : start + 1] == " "))
-    except (ValueError, RecursionError):
+    start, line = said.end(), text.rfind("\n", 0, place) + 1
+    if said["title"] is not None and not _HEADING.match(small, line, place):
         return None
-    if text[end : end + 1].isalnum():
-        return None
-    return value if isinstance(value, str) else text[start:end]
+    if text[place + 6 : place + 7] in ("'", '"'):
+        with contextlib.suppress(ValueError, RecursionError):
+            start += text[start : start + 1] == " "
+            value, end = json.JSONDecoder().raw_decode(text, start)
+            if not text[end : end + 1].isalnum():
+                return Mark(value if isinstance(value, str) else text[start:end], enclosed=True)
+    return Mark(text[start:].partition("</")[0], False, said["verb"] is None)
 
 
 _READERS = {"answer": _answer, "box": _box, "####": _hashes}

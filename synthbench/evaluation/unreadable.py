@@ -12,7 +12,7 @@ from synthbench.errors import UsageError
 from synthbench.evaluation.chat_replies import RunningText
 from synthbench.evaluation.final_answer import find_answer
 from synthbench.evaluation.mark import last_marks
-from synthbench.evaluation.message import read_parts
+from synthbench.evaluation.message import read_message
 from synthbench.tasks.base import LABEL, Task
 from synthbench.tasks.numeric import plain_value
 from synthbench.text.lines import short
@@ -43,7 +43,7 @@ def why_unread(task: Task, row: Mapping[str, Any], reply: str | None) -> str | N
     if reply is None or not reply.strip():
         return "the reply is empty"
     truncated = isinstance(reply, RunningText) and reply.truncated
-    if (parts := read_parts(reply)) is None:
+    if (parts := read_message(reply)) is None:
         return "its thoughts do not end"
     is_label = not truncated and reply.strip() == row.get(LABEL)
     if is_label and task.answer.answers == "text":
@@ -51,7 +51,7 @@ def why_unread(task: Task, row: Mapping[str, Any], reply: str | None) -> str | N
     if (answer := find_answer(task, reply, row, truncated=truncated)) is None:
         if truncated:
             return "it was truncated before it marked an answer"
-        marked = any(mark.settles for part in parts for mark in last_marks(*part))
+        marked = any(mark.settles for part in parts for mark in last_marks(part))
         return "it marks no single answer" if marked else "no answer"
     if task.read_answer(row, answer) is None:
         return f"{short(answer)} is none of the answers to {task.name}"
