@@ -113,13 +113,8 @@ class Vocabulary:
         Raises:
             ValueError: a text is null or empty, or has a word that is not a token.
         """
-        if self._id_of_code is not None and not texts.null_count:
-            codes, lengths = split_bytes(texts)
-            ids = self._id_of_code.take(codes)
-            if not ids.all():
-                row = int(np.searchsorted(np.cumsum(lengths), np.argmin(ids), side="right"))
-                text = texts[row].as_py()
-                raise self._no_token(next(token for token in text if token not in self.tokens))
+        if (characters := self._characters(texts)) is not None:
+            ids, lengths = characters
         else:
             split = self.split(texts)
             lengths = numpy_array(split.value_lengths()).astype(np.int64)
@@ -127,6 +122,27 @@ class Vocabulary:
         if not lengths.all():
             raise ValueError("a text has no tokens")
         return ids, lengths
+
+    def _characters(
+        self, texts: pa.Array
+    ) -> tuple[NDArray[np.integer[Any]], NDArray[np.int64]] | None:
+        """As `read`, where tokens are single characters. None for other tokens and wrong texts."""
+        if self._codes is None or texts.null_count or self.separator in self.tokens:
+            return None
+        codes, lengths = split_bytes(texts)
+        if self.separator:
+            # A text alternates, and begins and ends with a token. So does the next one, so that
+            # tokens meet at its beginning alone.
+            apart = codes == ord(self.separator)
+            meets = np.ones(len(codes) + 1, np.bool_)
+            meets[1:-1] = apart[1:] == apart[:-1]
+            begins = np.zeros(len(codes) + 1, np.bool_)
+            begins[np.cumsum(lengths, dtype=np.int64)], begins[0] = True, True
+            if (meets != begins).any() or apart[:1].any() or not (lengths % 2).all():
+                return None
+            codes, lengths = codes[~apart], (lengths + 1) // 2
+        ids = self._id_of_code.take(codes)
+        return (ids, lengths) if ids.all() else None
 
     def encode(self, texts: pa.Array, width: int = 1) -> NDArray[np.integer[Any]]:
         """The ids of each text, padded with 0. See `read`.
@@ -171,7 +187,7 @@ class Vocabulary:
         """
         import pyarrow.compute as pc
 
-        if self._codes is not None:
+        if self._codes is not None and not self.separator:
             table = self._codes.tobytes().ljust(256, b"\0")
             codes = ids.tobytes().translate(table, b"\0")
             return join_bytes(codes, np.count_nonzero(ids, axis=1) if lengths is None else lengths)
@@ -194,18 +210,17 @@ class Vocabulary:
 
     @functools.cached_property
     def _codes(self) -> NDArray[np.uint8] | None:
-        """The ASCII code of each id; None if there are separators or longer or other tokens."""
-        if self.separator or not all(len(token) == 1 and token.isascii() for token in self.tokens):
+        """The ASCII code of each id. None if tokens or separators are longer, or other signs."""
+        signs = [*self.tokens, *([self.separator] if self.separator else [])]
+        if not all(len(sign) == 1 and sign.isascii() for sign in signs):
             return None
         return np.array([0, *map(ord, self.tokens)], np.uint8)
 
     @functools.cached_property
-    def _id_of_code(self) -> NDArray[np.integer[Any]] | None:
-        """The id of each byte, 0 for bytes that are not tokens; None if `_codes` is."""
-        if self._codes is None:
-            return None
+    def _id_of_code(self) -> NDArray[np.integer[Any]]:
+        """The id of each byte, 0 for bytes that are not tokens. Only where `_codes` is not None."""
         ids = np.zeros(256, self.dtype)
-        ids[self._codes[1:]] = np.arange(1, len(self._codes))
+        ids[list(map(ord, self.tokens))] = np.arange(1, self.size)
         return ids
 
     def _no_token(self, word: str) -> ValueError:

@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from synthbench.tasks import tokens
@@ -59,6 +59,19 @@ def test_text_that_is_not_made_of_tokens_is_refused_with_what_is_allowed(vocabul
     for texts in ([text], [good, text], [text, good], [good, text, good]):
         with pytest.raises(ValueError, match=reason):
             vocabulary.encode(pa.array(texts, pa.string()))
+
+
+@given(st.lists(st.text("01 z", max_size=5), max_size=4))
+@example(["0 ", " 1"])
+def test_texts_are_read_where_single_characters_and_separators_alternate(texts):
+    words = [text.split(" ") for text in texts]
+    if all(set(row) <= {"0", "1"} for row in words):
+        ids, lengths = Vocabulary(("0", "1")).read(pa.array(texts, pa.string()))
+        assert [("0", "1")[one - 1] for one in ids] == [word for row in words for word in row]
+        assert lengths.tolist() == [*map(len, words)]
+    else:
+        with pytest.raises(ValueError, match=r"is not a token|no tokens"):
+            Vocabulary(("0", "1")).read(pa.array(texts, pa.string()))
 
 
 def test_characters_beyond_ascii_are_named_whole():
