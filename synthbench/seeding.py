@@ -321,7 +321,7 @@ class Choice:
         """`count` independent values, `(count,)` of the values' dtype."""
         halves = draws.halves(count)
         slots = (halves >> np.uint32(32 - self._GUIDE_BITS)).astype(np.intp)
-        drawn: NDArray[np.integer[Any]] = self._guide.take(slots, mode="clip")
+        drawn: NDArray[np.integer[Any]] = self._guide.take(slots)
         (unsettled,) = (drawn == _UNSETTLED).nonzero()
         if len(unsettled):
             exact = halves[unsettled].astype(np.uint64)

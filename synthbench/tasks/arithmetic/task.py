@@ -17,7 +17,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,8 @@ MOST_LISTED = 200_000
 #: The largest modulus of streams that are balanced over labels.
 _STREAMED = 10
 _NO_DEPTH = np.int8(127)
+
+T = TypeVar("T", bound=np.integer[Any])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -189,19 +191,22 @@ class Arithmetic(ExpressionTask):
             kept &= are_held_out(problems) == held_out
         if goal.label is not None:
             kept &= label == goal.label
-        forest = forest.take(kept)
+        if 2 * np.count_nonzero(kept) < forest.trees:
+            forest, label, needed = forest.take(kept), label[kept], needed[kept]
+            problems, kept = problems[kept], kept[kept]
         lengths, operators = forest.lengths(), self.operator_ids
         opening = np.full_like(operators, IDS["("])
-        return Block(
+        block = Block(
             {
                 "tokens": forest.write(lengths, IDS["0"], opening, IDS[")"], infix=operators),
-                "label": label[kept],
+                "label": label,
                 "depth": np.full(forest.trees, goal.depth, np.int8),
-                "dependency_depth": needed[kept],
+                "dependency_depth": needed,
                 "length": lengths[0].astype(np.int16),
-                "problem": problems[kept],
+                "problem": problems,
             }
         )
+        return block.take(kept)
 
     def capacity(self, split: Split, bucket: int) -> int | None:
         goal = self.goal(bucket)
@@ -236,7 +241,7 @@ def draw_digits(draws: Draws, forest: Forest) -> Forest:
     for level in forest.levels:
         symbol = draws.integers(len(DIGITS), len(level.symbol)).astype(np.uint8)
         symbol[level.operators] = level.symbol.take(level.operators)
-        levels.append(level._replace(symbol=symbol))
+        levels.append(dataclasses.replace(level, symbol=symbol))
     return dataclasses.replace(forest, levels=tuple(levels))
 
 
@@ -250,18 +255,29 @@ def evaluate(
         operators: the token id of each operator.
         modulus: every value is taken modulo this.
     """
-    value = forest.levels[-1].symbol.astype(np.uint16) % np.uint16(modulus)
+    value = _modulo(forest.levels[-1].symbol.astype(np.uint16), modulus)
     depth = np.zeros(len(value), np.int8)
     for level in reversed(forest.levels[:-1]):  # operands come in pairs, left and right
         left, right = value[0::2], value[1::2]
         is_product = (operators == IDS["*"]).take(level.symbol.take(level.operators))
         # Of the factors that are 0 the shallower counts. Without any, the deeper operand does.
-        zero_depth = np.where(value == 0, depth, _NO_DEPTH)
+        zero_depth = depth | (value != 0) * _NO_DEPTH
         zero_depth = np.minimum(zero_depth[0::2], zero_depth[1::2])
         has_zero = is_product & (zero_depth != _NO_DEPTH)
-        deepest = np.where(has_zero, zero_depth, np.maximum(depth[0::2], depth[1::2]))
-        result = np.where(is_product, left * right, left + right)
+        deepest = _choose(has_zero, zero_depth, np.maximum(depth[0::2], depth[1::2]))
+        result = _choose(is_product, left * right, left + right)
         value, depth = level.symbol.astype(np.uint16), np.zeros(len(level.symbol), np.int8)
         value[level.operators], depth[level.operators] = result, deepest + np.int8(1)
-        value %= np.uint16(modulus)
+        value = _modulo(value, modulus)
     return value.astype(np.int8), depth
+
+
+def _choose(mask: NDArray[np.bool_], first: NDArray[T], second: NDArray[T]) -> NDArray[T]:
+    """As `np.where`, without branches: a fifth of its time where the mask is random."""
+    chosen: NDArray[T] = second + mask * (first - second)  # may wrap around twice
+    return chosen
+
+
+def _modulo(value: NDArray[np.uint16], modulus: int) -> NDArray[np.uint16]:
+    """As `%`, in a tenth of its time."""
+    return value - value // np.uint16(modulus) * np.uint16(modulus)

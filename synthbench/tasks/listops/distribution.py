@@ -51,22 +51,24 @@ class ListOpsDistribution(KeyDistribution):
         self, kinds: NDArray[np.uint8], arity: NDArray[np.int8], arguments: NDArray[np.int16]
     ) -> NDArray[np.int16]:
         number = {name: kind for kind, name in enumerate(self.operators)}
-        values = (arguments >> DEPTH_BITS).view(np.uint16)
-        depths = (arguments & DEPTH_MASK).view(np.uint16)
+        keyed = arguments.view(np.uint16)
+        depths = keyed & _DEPTH_MASK
         # Of equal values the first in this order decides.
         position = np.arange(len(arguments), dtype=np.int8)[:, None]
-        tie = depths if self.strict else position.astype(np.uint16)
-        ranked = (values << _TWO_DEPTHS) | (tie << _ONE_DEPTH) | depths
+        tied = keyed if self.strict else (keyed ^ depths) | position.astype(np.uint16)
+        ranked: NDArray[np.uint16] = (tied << _ONE_DEPTH) | depths
         # MAX is MIN of values that are turned upside down.
         turned = (kinds == number.get("MAX", -1)) * _ALL_VALUE_BITS
         ranked ^= turned
-        ranked |= (position >= arity) * _ABSENT
+        least = self.grammar.min_args
+        ranked[least:] |= (position[least:] >= arity) * _ABSENT
         decisive = ranked.min(axis=0)
         value, depth = (decisive ^ turned) >> _TWO_DEPTHS, decisive & _DEPTH_MASK
         nodes = np.flatnonzero(kinds == number.get("MED", -1))
         value[nodes], depth[nodes] = _median(ranked.take(nodes, axis=1), arity.take(nodes))
         nodes = np.flatnonzero(kinds == number.get("SM", -1))
-        value[nodes] = values.sum(axis=0, dtype=np.uint16).take(nodes) % np.uint16(10)
+        values = (keyed >> _ONE_DEPTH).sum(axis=0, dtype=np.uint16)
+        value[nodes] = values.take(nodes) % np.uint16(10)
         depth[nodes] = depths.max(axis=0).take(nodes)
         keys: NDArray[np.int16] = ((value << _ONE_DEPTH) | (depth + np.uint16(1))).view(np.int16)
         return keys

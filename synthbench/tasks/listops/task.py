@@ -192,12 +192,14 @@ class ListOps(ExpressionTask):
         goal, distribution = self.goal(bucket), self.distribution(split)
         forest, keys = grow(draws, n, distribution, goal.depth, goal.operator, goal.label)
         problems = self.problems(forest)
-        # The sampler would drop the other trees anyway, but writing them takes time.
-        wanted = are_held_out(problems) == split.evaluation
-        wanted &= forest.lengths()[0] >= self.parameters.min_length
-        forest, keys, problems = forest.take(wanted), keys[wanted], problems[wanted]
         lengths = forest.lengths()
-        return Block(
+        wanted = are_held_out(problems) == split.evaluation
+        wanted &= lengths[0] >= self.parameters.min_length
+        # The sampler would drop the other trees anyway, but writing many of them takes time.
+        if 2 * np.count_nonzero(wanted) < forest.trees:
+            forest, keys, problems = forest.take(wanted), keys[wanted], problems[wanted]
+            lengths, wanted = forest.lengths(), wanted[wanted]
+        block = Block(
             {
                 "tokens": forest.write(lengths, IDS["0"], self.operator_ids, IDS["]"]),
                 "label": (keys >> DEPTH_BITS).astype(np.int8),
@@ -207,6 +209,7 @@ class ListOps(ExpressionTask):
                 "problem": problems,
             }
         )
+        return block.take(wanted)
 
     def gives(self, operator: int, label: int) -> bool:
         """All pairs but MIN with 9 and MAX with 0, which are too rare from depth 2 on.

@@ -148,7 +148,8 @@ def _runs(arguments: list[_Text], count: int, room: int) -> Iterator[tuple[_Text
             yield (argument, *others)
 
 
-class Level(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Level:
     """All nodes of one level, in the order of their trees.
 
     Attributes:
@@ -161,10 +162,22 @@ class Level(NamedTuple):
     arity: NDArray[np.int8]
     symbol: NDArray[np.uint8]
 
+    @functools.cached_property
+    def edges(self) -> NDArray[np.int64]:
+        """The first argument of each operator in the next level, and behind them its size."""
+        edges = np.zeros(1 + len(self.arity), np.int64)
+        self.arity.cumsum(out=edges[1:])
+        return edges
+
     @property
     def first(self) -> NDArray[np.int64]:
         """The first argument of each operator in the next level, int64 `(operators,)`."""
-        return np.cumsum(self.arity, dtype=np.int64) - self.arity
+        return self.edges[:-1]
+
+    @functools.cached_property
+    def parents(self) -> NDArray[np.int64]:
+        """The operator of each node of the next level, int64: `repeat` in half of its time."""
+        return np.bincount(self.edges[1:]).cumsum()[:-1]
 
     def sums(self, below: NDArray[Number]) -> NDArray[Number]:
         """The sum of each operator's arguments, `(operators,)`, from the values of the next level.
@@ -173,9 +186,8 @@ class Level(NamedTuple):
         """
         running = np.zeros(1 + len(below), below.dtype)
         below.cumsum(out=running[1:])
-        first = self.first
-        sums: NDArray[Number] = running.take(first + self.arity) - running.take(first)
-        return sums
+        reached = running.take(self.edges)
+        return reached[1:] - reached[:-1]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -210,10 +222,10 @@ class Forest:
                 Level(
                     operators=left.cumsum().take(level.operators.take(inner)) - 1,
                     arity=level.arity.take(inner),
-                    symbol=level.symbol[left],
+                    symbol=level.symbol.compress(left),
                 )
             )
-            left = operators_left.repeat(level.arity)
+            left = operators_left.take(level.parents)
         return Forest(self.grammar, tuple(levels), self.depths[kept])
 
     def lengths(self) -> list[NDArray[np.int64]]:
@@ -280,5 +292,6 @@ class Forest:
             step = child_lengths + self.grammar.separators
             before = step.cumsum() - step
             base = places[-1].take(level.operators) + 1 - before.take(level.first)
-            places.append(before + base.repeat(level.arity))
+            before += base.take(level.parents)
+            places.append(before)
         return places

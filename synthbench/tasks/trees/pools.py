@@ -180,14 +180,14 @@ def _draw_pool(
     tables = _pool_tables(distribution, height, depth)
     arity = tables.arity.draw(draws, size).astype(np.int8, copy=False)
     uniform = draws.floats(size) * tables.found.take(arity)
-    leader = (uniform >= tables.found[1:, None]).sum(axis=0, dtype=np.int8)
+    leader = (uniform >= tables.found[1:-1, None]).sum(axis=0, dtype=np.int8)
     leader = np.minimum(leader, arity - np.int8(1))
     rank = np.arange(grammar.max_args, dtype=np.int8)[:, None]
-    (before,) = (rank < leader).ravel().nonzero()
-    (behind,) = ((rank < arity) & (rank > leader)).ravel().nonzero()
+    (before,) = (rank[:-1] < leader).ravel().nonzero()  # the last never is
+    (behind,) = ((rank[1:] < arity) & (rank[1:] > leader)).ravel().nonzero()  # the first never is
     drawn = np.zeros(grammar.max_args * size, np.int16)
     drawn[before] = tables.other.draw(draws, len(before))
-    drawn[behind] = tables.free.draw(draws, len(behind))
+    drawn[size:][behind] = tables.free.draw(draws, len(behind))
     arguments = drawn.reshape(grammar.max_args, size)
     arguments += (rank == leader) * tables.deep.draw(draws, size)
     drawn_kinds = draws.integers(len(distribution.kinds), size)

@@ -64,7 +64,7 @@ def grow(
     root_key = depth | (value or 0) << DEPTH_BITS
     if value is not None and is_too_rare(of_root, grammar.max_depth, root_key):
         n = 0
-    tree = np.arange(n, dtype=np.int32)
+    tree = np.arange(n)
     length = np.full(n, grammar.shortest(depth), np.int64)  # tokens that are certain
     depths = np.zeros(n, np.int8)
     keys = roots = np.full(n, root_key, np.int16)
@@ -94,12 +94,11 @@ def grow(
         more = tokens.take(picks) - grammar.per_level * (wanted & DEPTH_MASK)
         length += np.bincount(owner, more, n).astype(np.int64)
         # A tree that is too long gets no arguments, so it ends here.
-        arity = pool.arity.take(picks) * (length.take(owner) <= grammar.max_length)
+        arity = pool.arity.take(picks) * (length <= grammar.max_length).take(owner)
         levels.append(Level(operators, arity, symbol))
         depths[owner] = len(levels)
-        parents = np.arange(len(arity)).repeat(arity)
-        keys = _arguments_of(picks, pool.arguments, levels[-1], parents)
-        tree = owner.take(parents)
+        keys = _arguments_of(picks, pool.arguments, levels[-1])
+        tree = owner.take(levels[-1].parents)
 
     kept = length <= grammar.max_length
     return Forest(grammar, tuple(levels), depths).take(kept), roots[kept]
@@ -109,7 +108,6 @@ def _arguments_of(
     picks: NDArray[np.int64],
     arguments: NDArray[np.int16],
     level: Level,
-    parents: NDArray[np.int64],
 ) -> NDArray[np.int16]:
     """The keys of the next level's nodes, from those of all operators that were drawn.
 
@@ -117,12 +115,11 @@ def _arguments_of(
         picks: which of them each operator of the level is, int64 `(operators,)`.
         arguments: the keys of their arguments, int16 `(max_args, drawn)`.
         level: the operators of the level, with their numbers of arguments.
-        parents: the operator of each node of the next level, int64 `(nodes,)`.
     """
     drawn = arguments.shape[1]
     # Node i is argument i - first of its parent.
-    start = (picks - drawn * level.first).take(parents)
-    start += np.arange(0, drawn * len(parents), drawn)
+    start = (picks - drawn * level.first).take(level.parents)
+    start += np.arange(0, drawn * len(start), drawn)
     keys: NDArray[np.int16] = arguments.ravel().take(start)
     return keys
 
