@@ -108,7 +108,7 @@ def stages(task, rows, directory):
 def _make(task, rows, clock, path):
     """Make a shard and write it; its rows are rendered twice, to know how long that takes."""
     clock.time("render", lambda: rows_table(task, rows.block, rows.fingerprints))
-    clock.time("write", lambda: path.write_bytes(make_shard(task, rows).content))
+    clock.time("write", lambda: path.write_bytes(make_shard(task, [rows]).content))
 
 
 def bare(path, task):

@@ -12,7 +12,7 @@ import contextlib
 import dataclasses
 import hashlib
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 import pyarrow as pa
@@ -50,11 +50,11 @@ class MadeShard:
     chunks: bytes
 
 
-def make_shard(task: Task, rows: KeyedRows) -> MadeShard:
+def make_shard(task: Task, rows: Iterable[KeyedRows]) -> MadeShard:
     """Render, hash and encode the rows of a shard, one row group after another.
 
     A rendered group needs far more memory than its rows: an image is hundreds of times as large as
-    the values that it is drawn from.
+    the values that it is drawn from. While a group is encoded, the next one is rendered.
 
     Raises:
         TaskError: the task gave a row of another bucket than it was asked for.
@@ -62,17 +62,22 @@ def make_shard(task: Task, rows: KeyedRows) -> MadeShard:
     columns = columns_of(task)
     digest = RowDigest(columns, checked=False)
     sink = pa.BufferOutputStream()
-    with _open_parquet_file(sink, columns) as file:
-        for first in range(0, len(rows), task.group_rows):
-            group = rows.take(slice(first, first + task.group_rows))
+    with _open_parquet_file(sink, columns) as file, ThreadPoolExecutor(1) as encoder:
+        encoded: Future[None] | None = None
+        for several in rechunk(rows, task.group_rows):
+            group = KeyedRows.concatenate(several)
             table = rows_table(task, group.block, group.fingerprints)
             if (wrong := wrong_bucket(task, table, group.buckets)) is not None:
                 raise TaskError(wrong[1])
             digest.update(table)
-            file.write_table(table.combine_chunks(), row_group_size=table.num_rows)
+            if encoded is not None:
+                encoded.result()
+            encoded = encoder.submit(file.write_table, table.combine_chunks(), table.num_rows)
+        if encoded is not None:
+            encoded.result()
     content = sink.getvalue().to_pybytes()
     sha256 = hashlib.sha256(content).hexdigest()
-    return MadeShard(len(rows), content, sha256, b"".join(digest.all_chunks()))
+    return MadeShard(digest.rows, content, sha256, b"".join(digest.all_chunks()))
 
 
 def shard_of_blocks(
@@ -85,8 +90,8 @@ def shard_of_blocks(
         calls: for each round, the blocks that each of its calls drew.
         orders: for each round, which of its rows, in what order.
     """
-    rounds = [order.rows(blocks) for order, blocks in zip(orders, calls, strict=True)]
-    return make_shard(task, KeyedRows.concatenate(rounds))
+    rounds = (order.rows(blocks) for order, blocks in zip(orders, calls, strict=True))
+    return make_shard(task, rounds)
 
 
 def rechunk(several: Iterable[S], size: int) -> Iterator[list[S]]:

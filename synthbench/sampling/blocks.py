@@ -108,6 +108,8 @@ class KeyedRows:
     @classmethod
     def concatenate(cls, several: Sequence[KeyedRows]) -> KeyedRows:
         """All rows, one after another. At least one of `several` is needed."""
+        if len(several) == 1:
+            return several[0]
         return cls(
             Block.concatenate([part.block for part in several]),
             np.concatenate([part.fingerprints for part in several]),

@@ -110,7 +110,7 @@ def test_every_shard_but_the_last_has_the_rows_of_a_shard(
 
 
 def test_every_row_group_but_a_shards_last_has_the_rows_of_a_group():
-    metadata = read(make_shard(Numbers(), rows_of(Numbers(), 95))).metadata
+    metadata = read(make_shard(Numbers(), [rows_of(Numbers(), 95)])).metadata
     groups = [metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)]
     assert groups == [40, 40, 15]
 
@@ -156,7 +156,7 @@ def test_a_round_is_cut_into_the_rows_that_it_gives_whole(size):
 @pytest.mark.parametrize("count", [1, 20, 55, 100])
 def test_a_shard_holds_its_rows_and_comes_with_the_digests_of_its_chunks(numbers, task, count):
     rows = rows_of(task, count)
-    made = make_shard(task, rows)
+    made = make_shard(task, [rows])
     expected = rows_table(task, rows.block, rows.fingerprints)
     assert read(made).read().to_pylist() == expected.to_pylist()
     digest = RowDigest(columns_of(task))
@@ -165,11 +165,11 @@ def test_a_shard_holds_its_rows_and_comes_with_the_digests_of_its_chunks(numbers
     assert digest_of_chunks(made.chunks, made.rows) == digest.hexdigest()
     assert made.rows == count
     assert made.sha256 == hashlib.sha256(made.content).hexdigest()
-    assert make_shard(task, rows).content == made.content
+    assert make_shard(task, [rows]).content == made.content
 
 
 def test_files_are_zstd_with_page_indexes_and_dictionaries_where_values_repeat():
-    metadata = read(make_shard(Nested(), rows_of(Nested(), 10))).metadata
+    metadata = read(make_shard(Nested(), [rows_of(Nested(), 10)])).metadata
     encodings = {}
     for place in range(metadata.num_columns):
         column = metadata.row_group(0).column(place)
