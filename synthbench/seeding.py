@@ -19,6 +19,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.random import Philox
+from numpy.random.bit_generator import ISeedSequence
 from numpy.typing import NDArray
 
 #: Normal deviates are multiples of 2**-NORMAL_BITS.
@@ -38,6 +40,8 @@ _HASHED_WORDS = 16
 _CACHED_VALUES = 1 << 17
 #: Marks the entries of a guide that do not determine the value.
 _UNSETTLED = -1
+
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 Shape = int | tuple[int, ...]
 T = TypeVar("T", bound=np.generic)
@@ -60,9 +64,10 @@ class Draws:
     """
 
     def __init__(self, stream: Mapping[str, object], block: int = 0) -> None:
-        name = json.dumps(stream, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-        key = np.frombuffer(hashlib.sha256(name.encode("ascii")).digest()[:16], dtype="<u8")
-        self._philox = np.random.Philox(key=key, counter=np.array([0, 0, block, 0], np.uint64))
+        name = _CANONICAL.encode(stream).encode("ascii")
+        key = np.frombuffer(hashlib.sha256(name).digest()[:16], "<u8").astype(np.uint64)
+        seed: Any = _Key(key)
+        self._philox = Philox(seed, np.array([0, 0, block, 0], np.uint64))
 
     def words(self, count: int) -> NDArray[np.uint64]:
         """The next `count` raw 64-bit words, uint64 `(count,)`."""
@@ -165,6 +170,17 @@ class Draws:
         """Indices of `normal_deviates` in place of the deviates of `normals`, uint32 of `shape`."""
         indices: NDArray[np.uint32] = self.halves(shape) >> np.uint32(16)
         return indices
+
+
+class _Key(ISeedSequence):
+    """A key, so that `Philox` does not first ask the operating system for another."""
+
+    def __init__(self, key: NDArray[np.uint64]) -> None:
+        self._key = key
+
+    def generate_state(self, n_words: int, dtype: Any = np.uint64) -> NDArray[np.uint64]:
+        """The key, whatever is asked for."""
+        return self._key
 
 
 def cached_parts(rows: NDArray[T]) -> Iterator[NDArray[T]]:

@@ -40,51 +40,17 @@ class FingerprintSet:
             self._table = np.zeros(int((self._count + more) * _ROOMY), np.uint64)
             self._insert(old)
 
-    def add(self, prints: NDArray[np.uint64]) -> None:
-        """Add fingerprints, uint64 `(rows,)`, all different."""
-        self.add_new(prints, len(prints))
-
-    def add_new(self, prints: NDArray[np.uint64], most: int) -> NDArray[np.int64]:
-        """Add the first few of the given fingerprints, all different, that are not in the set.
-
-        Args:
-            prints: the fingerprints, uint64 `(rows,)`.
-            most: the most to add.
+    def add_new(self, prints: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Add fingerprints, uint64 `(rows,)`, all different.
 
         Returns:
-            The indices of those that were added, int64, ascending.
+            The indices of those that were not in the set, int64, ascending.
         """
-        if len(prints) > most:
-            # Nearly all are new, so that a few more than are wanted usually suffice.
-            few = prints[: most + most // 8 + 64]
-            new = np.flatnonzero(~self.contains(few))[:most]
-            if len(new) < most and len(few) < len(prints):
-                new = np.flatnonzero(~self.contains(prints))[:most]
-            self.add(prints.take(new))
-            return new
         if (self._count + len(prints)) * _TIGHT > len(self._table):
             self.make_room(len(prints) + self._count // 2)
         new = np.flatnonzero(self._insert(prints))
         self._count += len(new)
         return new
-
-    def contains(self, prints: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """A mask of the fingerprints that are in the set, bool `(rows,)`."""
-        contained = np.zeros(len(prints), np.bool_)
-        left = np.flatnonzero(prints)
-        if len(left) < len(prints):
-            contained[prints == _FREE] = self._has_zero
-            prints = prints.take(left)
-        slots = self._first_slots(prints)
-        while len(left) > _FEW:
-            there = self._table.take(slots)
-            contained[left] = there == prints
-            go_on = np.flatnonzero((there != prints) & (there != _FREE))
-            left, prints = left.take(go_on), prints.take(go_on)
-            slots = self._next(slots.take(go_on))
-        for place, sought, slot in zip(left.tolist(), prints.tolist(), slots.tolist(), strict=True):
-            contained[place] = self._table[self._slot_of(sought, slot)] != _FREE
-        return contained
 
     def _insert(self, prints: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Put fingerprints, all different, into the table; True for those that are new."""

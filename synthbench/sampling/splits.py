@@ -158,6 +158,9 @@ STALL_BLOCKS, STALL_ROWS = 200, 20
 #: list. If all rows are equally likely, 0.7 candidates per row give half of the rows.
 CANDIDATES_PER_ROW = 50
 
+#: So many candidates or more are searched for new rows at once.
+_FOUND_TOGETHER = 1_024
+
 #: About how many candidates a call to a worker draws.
 _CALL_ROWS = 4_096
 
@@ -214,11 +217,13 @@ class BucketStream:
         self._expected = expected_rows(task, split, bucket)
         self.tried, self.taken, self.exhausted = 0, 0, False
         self._seen = FingerprintSet()
-        self._seen.make_room(rows)
+        self._seen.make_room(rows + _FOUND_TOGETHER)
         # Whether the rows come from the list of all rows. From the start if hardly any exist.
         self._listed = self._expected == 0
         # Number of the current block, and how many of its candidates were looked at.
         self._number, self._offset = 0, 0
+        # Its new rows that are not taken yet, and how many of its candidates were searched.
+        self._fresh, self._searched = np.zeros(0, np.int64), 0
         # The current block and those requested after it, each with its index in its call's result.
         self._blocks: collections.deque[tuple[Remote[list[BlockSummary]], int]]
         self._blocks = collections.deque()
@@ -269,14 +274,13 @@ class BucketStream:
         while rows and not self.exhausted:
             self.prepare(left)
             block = self._current()
-            prints = block.fingerprints[self._offset :]
-            new = self._seen.add_new(prints, rows)
+            new = self._next_new(block.fingerprints, rows)
             if len(new):
                 call, index = self._blocks[0]
-                yield call.handle, index, (self._offset + new).astype(np.uint32)
+                yield call.handle, index, new.astype(np.uint32)
             rows, left = rows - len(new), left - len(new)
             self.taken += len(new)
-            looked_at = len(prints) if rows else int(new[-1]) + 1
+            looked_at = (len(block.fingerprints) if rows else int(new[-1]) + 1) - self._offset
             self._new += len(new)
             self._rows_seen += looked_at
             self.tried += block.share(looked_at)
@@ -285,9 +289,20 @@ class BucketStream:
             if rows:
                 self._go_to_next_block()
 
+    def _next_new(self, prints: NDArray[np.uint64], rows: int) -> NDArray[np.int64]:
+        """The next `rows` new rows of the current block, fewer if it ends before."""
+        while (lacking := rows - len(self._fresh)) > 0 and self._searched < len(prints):
+            # Nearly all are new. Many are searched together, as each search costs some time.
+            first, some = self._searched, max(lacking + lacking // 8, _FOUND_TOGETHER)
+            new = first + self._seen.add_new(prints[first : first + some])
+            self._fresh = np.append(self._fresh, new)
+            self._searched += some
+        new, self._fresh = self._fresh[:rows], self._fresh[rows:]
+        return new
+
     def _go_to_next_block(self) -> None:
         self._blocks.popleft()
-        self._number, self._offset = self._number + 1, 0
+        self._number, self._offset, self._searched = self._number + 1, 0, 0
         self._blocks_seen += 1
         self.exhausted = self._listed
         stalled = self._is_stalled()

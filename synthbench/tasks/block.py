@@ -77,15 +77,15 @@ def _in_words(form: Mapping[str, tuple[str, ...]]) -> str:
 
 
 def _stack(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    if columns[0].ndim == 2:
-        width = max(column.shape[1] for column in columns)
-        columns = [
-            column
-            if column.shape[1] == width
-            else np.pad(column, [(0, 0), (0, width - column.shape[1])])
-            for column in columns
-        ]
-    return np.concatenate(columns)
+    if len({column.shape[1:] for column in columns}) == 1 or columns[0].ndim != 2:
+        return np.concatenate(columns)
+    shape = sum(map(len, columns)), max(column.shape[1] for column in columns)
+    stacked = np.zeros(shape, np.result_type(*columns))
+    first = 0
+    for column in columns:
+        stacked[first : first + len(column), : column.shape[1]] = column
+        first += len(column)
+    return stacked
 
 
 @dataclasses.dataclass(frozen=True)
