@@ -268,7 +268,10 @@ def hash_rows(content: NDArray[np.uint8]) -> NDArray[np.uint64]:
             if every[position]:
                 state, stirred = stirred, state
             else:
-                np.copyto(state, stirred, where=nonzero[position])
+                # Faster than `np.copyto` with a mask.
+                np.subtract(stirred, state, stirred)
+                np.multiply(stirred, nonzero[position], stirred)
+                np.add(state, stirred, state)
     return mix(state)
 
 

@@ -241,7 +241,7 @@ def draw_digits(draws: Draws, forest: Forest) -> Forest:
     for level in forest.levels:
         symbol = draws.integers(len(DIGITS), len(level.symbol)).astype(np.uint8)
         symbol[level.operators] = level.symbol.take(level.operators)
-        levels.append(dataclasses.replace(level, symbol=symbol))
+        levels.append(level._replace(symbol=symbol))
     return dataclasses.replace(forest, levels=tuple(levels))
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from synthbench.tasks.trees.grammar import Forest, Grammar, Level
+from synthbench.tasks.trees.grammar import Forest, Grammar, level_of
 
 
 class _Listed(NamedTuple):
@@ -47,7 +47,7 @@ def every_tree(grammar: Grammar, depth: int) -> Forest:
         arity = table.arity.take(nodes)
         operators = np.flatnonzero(arity)
         arity = arity.take(operators)
-        level = Level(operators, arity, table.symbol.take(nodes))
+        level = level_of(operators, arity, table.symbol.take(nodes))
         levels.append(level)
         start = table.first.take(nodes.take(operators)) - level.first
         places = np.repeat(start, arity) + np.arange(arity.sum(dtype=np.int64))

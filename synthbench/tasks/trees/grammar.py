@@ -148,36 +148,28 @@ def _runs(arguments: list[_Text], count: int, room: int) -> Iterator[tuple[_Text
             yield (argument, *others)
 
 
-@dataclasses.dataclass(frozen=True)
-class Level:
-    """All nodes of one level, in the order of their trees.
+class Level(NamedTuple):
+    """All nodes of one level, in the order of their trees. `level_of` makes it.
 
     Attributes:
         operators: which nodes are operators, int64 `(operators,)`, ascending.
         arity: number of arguments of each operator, int8 `(operators,)`.
         symbol: each node's digit, or the index of its operator, uint8 `(nodes,)`.
+        edges: the first argument of each operator in the next level, and that level's number of
+            nodes, int64 `(operators + 1,)`.
+        parents: the operator of each node of the next level, int64.
     """
 
     operators: NDArray[np.int64]
     arity: NDArray[np.int8]
     symbol: NDArray[np.uint8]
-
-    @functools.cached_property
-    def edges(self) -> NDArray[np.int64]:
-        """The first argument of each operator in the next level, and behind them its size."""
-        edges = np.zeros(1 + len(self.arity), np.int64)
-        self.arity.cumsum(out=edges[1:])
-        return edges
+    edges: NDArray[np.int64]
+    parents: NDArray[np.int64]
 
     @property
     def first(self) -> NDArray[np.int64]:
         """The first argument of each operator in the next level, int64 `(operators,)`."""
         return self.edges[:-1]
-
-    @functools.cached_property
-    def parents(self) -> NDArray[np.int64]:
-        """The operator of each node of the next level, int64: `repeat` in half of its time."""
-        return np.bincount(self.edges[1:]).cumsum()[:-1]
 
     def sums(self, below: NDArray[Number]) -> NDArray[Number]:
         """The sum of each operator's arguments, `(operators,)`, from the values of the next level.
@@ -188,6 +180,16 @@ class Level:
         below.cumsum(out=running[1:])
         reached = running.take(self.edges)
         return reached[1:] - reached[:-1]
+
+
+def level_of(
+    operators: NDArray[np.int64], arity: NDArray[np.int8], symbol: NDArray[np.uint8]
+) -> Level:
+    """The level with these operators and symbols."""
+    edges = np.zeros(1 + len(arity), np.int64)
+    arity.cumsum(out=edges[1:])
+    parents = np.bincount(edges[1:]).cumsum()[:-1]  # as `repeat`, in half of its time
+    return Level(operators, arity, symbol, edges, parents)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -219,7 +221,7 @@ class Forest:
             operators_left = left.take(level.operators)
             (inner,) = operators_left.nonzero()
             levels.append(
-                Level(
+                level_of(
                     operators=left.cumsum().take(level.operators.take(inner)) - 1,
                     arity=level.arity.take(inner),
                     symbol=level.symbol.compress(left),

@@ -32,7 +32,7 @@ from synthbench.tasks.trees.distribution import (
     Operators,
     combinations,
 )
-from synthbench.tasks.trees.grammar import Forest, Level
+from synthbench.tasks.trees.grammar import Forest, Level, level_of
 from synthbench.tasks.trees.pools import draw_from_pools, is_too_rare
 
 
@@ -73,7 +73,7 @@ def grow(
         (operators,) = ((keys & DEPTH_MASK) > 0).nonzero()
         symbol = (keys >> DEPTH_BITS).astype(np.uint8)
         if not len(operators):
-            levels.append(Level(operators, np.zeros(0, np.int8), symbol))
+            levels.append(level_of(operators, np.zeros(0, np.int8), symbol))
             break
         owner, wanted = tree.take(operators), keys.take(operators)
         top = not levels
@@ -95,7 +95,7 @@ def grow(
         length += np.bincount(owner, more, n).astype(np.int64)
         # A tree that is too long gets no arguments, so it ends here.
         arity = pool.arity.take(picks) * (length <= grammar.max_length).take(owner)
-        levels.append(Level(operators, arity, symbol))
+        levels.append(level_of(operators, arity, symbol))
         depths[owner] = len(levels)
         keys = _arguments_of(picks, pool.arguments, levels[-1])
         tree = owner.take(levels[-1].parents)
