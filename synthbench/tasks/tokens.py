@@ -198,7 +198,7 @@ class Vocabulary:
         used = ids > 0
         counts = np.count_nonzero(used, axis=1)
         ends = np.cumsum(counts)
-        indices = ids[used].astype(np.int32)
+        indices = ids.ravel().compress(used.ravel()).astype(np.int32)
         indices[(ends - counts)[counts > 0]] += len(words) // 2  # the bare form of a text's first
         used_words = pc.take(words, arrow_array(indices))
         return join_bytes(used_words.buffers()[2], np.diff(text_ends(used_words)[ends], prepend=0))
@@ -263,9 +263,11 @@ def _quads(ids: NDArray[np.integer[Any]]) -> NDArray[np.uint16]:
     rows, width = ids.shape
     padded = np.zeros((rows, -(-width // 4) * 4), np.uint8)
     padded[:, :width] = ids
-    pairs = padded[:, 0::2] | padded[:, 1::2] << 4
-    quads: NDArray[np.uint16] = pairs[:, 0::2] | pairs[:, 1::2].astype(np.uint16) << 8
-    return quads
+    words = padded.view("<u4")
+    words = words | words >> np.uint32(4)  # the lowest byte and the third have a pair each
+    quads = words & np.uint32(0xFF) | words >> np.uint32(8) & np.uint32(0xFF00)
+    narrowed: NDArray[np.uint16] = quads.astype(np.uint16)
+    return narrowed
 
 
 @functools.lru_cache(maxsize=8)

@@ -48,6 +48,8 @@ def how_many(places: int) -> int:
 def lengths(numbers: Digits) -> NDArray[np.int64]:
     """Number of digits without leading zeros, `(rows,)`. The number 0 has one digit."""
     some = numbers > 0
+    if some[:, -1].all():  # as in a block
+        return np.full(len(numbers), numbers.shape[1])
     return np.where(some.any(axis=1), numbers.shape[1] - some[:, ::-1].argmax(axis=1), 1)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synthbench.tasks.addition.digits import Digits
+from synthbench.tasks.tokens import packed
 
 Ids = NDArray[np.uint8]
 #: The ids of the tokens: the digit d has the id d + 1.
@@ -55,9 +56,17 @@ def _digits_before(tokens: Ids, end: Digits, count: Digits, width: int) -> Ids:
 
 def written(number: Digits, length: Digits) -> Ids:
     """The ids of numbers, the most significant digit first, behind zeros; `length` digits each."""
+    if all_equal(length) and length[0] == number.shape[1]:  # as in a block
+        return number[:, ::-1].astype(np.uint8) + np.uint8(1)
     width = max(int(length.max(initial=1)), number.shape[1])
     ids = np.zeros((len(number), width), np.uint8)
     ids[:, : number.shape[1]] = number
     ids += 1
     ids *= np.arange(width) < length[:, None]
     return ids[:, ::-1]
+
+
+def trimmed(ids: Ids) -> Ids:
+    """Ids `(rows, width)` with the zeros of each row behind all others, as few as there can be."""
+    width = np.count_nonzero(ids, axis=1).max(initial=1)
+    return packed(ids)[:, :width].astype(np.uint8, copy=False)

@@ -43,6 +43,7 @@ from synthbench.tasks.addition.ids import (
     numbers,
     signs,
     small_numbers,
+    trimmed,
     written,
 )
 from synthbench.tasks.addition.positions import question_positions
@@ -208,9 +209,8 @@ class Addition(TextTask):
         sign = PLUS if self.variant == "addition" else TIMES
         column = np.ones((len(a), 1), np.uint8)
         parts = [written(a, length_a), sign * column, written(b, length_b), EQUALS * column]
-        ids = packed(np.hstack(parts))
-        width = np.count_nonzero(ids, axis=1).max(initial=1)
-        return ids[:, :width].astype(np.uint8, copy=False)
+        ids = np.hstack(parts, dtype=np.uint8, casting="unsafe")
+        return ids if ids.all() else trimmed(ids)
 
     def render(self, block: Block) -> dict[str, Any]:
         a, b = small_numbers(block["tokens"])
