@@ -87,7 +87,9 @@ class Parity(TextTask):
 
     def _block(self, numbers: NDArray[np.int64]) -> Block:
         # The id of the number n is n + 1; '=' has the last id.
-        return Block({"tokens": np.insert(numbers + 1, 4, len(self.tokens), axis=1).astype("u1")})
+        tokens = np.full((len(numbers), 5), len(self.tokens), np.uint8)
+        tokens[:, :4] = numbers + 1
+        return Block({"tokens": tokens})
 
     def render(self, block: Block) -> dict[str, Any]:
         a, b, c, d = numbers = block["tokens"][:, :4].T.astype(np.int8) - np.int8(1)
@@ -105,8 +107,10 @@ class Parity(TextTask):
 
     def problem(self, block: Block) -> NDArray[np.uint64]:
         """The content with a and b in ascending order."""
-        a_and_b = np.sort(block["tokens"][:, :2], axis=1)
-        return hash_rows(np.hstack([a_and_b, block["tokens"][:, 2:4]]))
+        content = self.content(block).copy()
+        a, b = block["tokens"][:, :2].T
+        content[:, 0], content[:, 1] = np.minimum(a, b), np.maximum(a, b)
+        return hash_rows(content)
 
     def parse(self, columns: Mapping[str, pa.Array]) -> Block:
         tokens = self.vocabulary.encode(columns["text"], width=5)
