@@ -45,7 +45,7 @@ class MadeShard:
     """
 
     rows: int
-    content: bytes
+    content: pa.Buffer
     sha256: str
     chunks: bytes
 
@@ -78,7 +78,7 @@ def make_shard(task: Task, rows: Iterable[KeyedRows]) -> MadeShard:
                 file.write_table(table, table.num_rows)
             else:
                 encoded = encoder.submit(file.write_table, table, table.num_rows)
-    content = sink.getvalue().to_pybytes()
+    content = sink.getvalue()
     sha256 = hashlib.sha256(content).hexdigest()
     return MadeShard(digest.rows, content, sha256, b"".join(digest.all_chunks()))
 

@@ -99,7 +99,7 @@ def other_draw(draw, task, stream, *others):
 
 def other_make(make, *given):
     made = make(*given)
-    return dataclasses.replace(made, content=made.content + b" ")
+    return dataclasses.replace(made, content=made.content.to_pybytes() + b" ")
 
 def patch(module, name, other):
     old = getattr(module, name)
