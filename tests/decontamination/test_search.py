@@ -18,11 +18,6 @@ RANDOM = np.random.default_rng(0)
 VARIANTS = [one for name in text_tasks() for one in every_variant(name)]
 
 
-@pytest.fixture(scope="module")
-def search():
-    return Search(text_tasks())
-
-
 def words_of(one, row):
     return row.split() if one.separator else list(row)
 

@@ -120,12 +120,7 @@ GRIDS = {
 }
 
 
-@pytest.fixture(scope="module")
-def search():
-    return Search(TASKS)
-
-
-def rows_and_words(name, count=12, split="test"):
+def rows_and_words(name, count=4, split="test"):
     one = task(name)
     rows = [row["text"] for row in sample_rows(one, split, count)]
     return [(row, row.split() if one.separator else [*row]) for row in rows]
@@ -135,7 +130,6 @@ def rows_and_words(name, count=12, split="test"):
     ("name", "variant", "parameters"),
     [
         ("sudoku", "6x6", {}),
-        ("sudoku", "9x9", {}),
         *(("maze", "tree", {"size": (9,), "test_size": (size,)}) for size in (11, 21)),
     ],
 )
