@@ -18,6 +18,7 @@ from synthbench.streaming import rounds
 from synthbench.tasks import registry
 from synthbench.tasks.registry import task as make_task
 from synthbench.verification import rows as proof
+from tests import support
 from tests.making import CHUNK_ROWS, CTL, SHARDS, files, make, recut
 from tests.support import has_images
 from tests.tasks.tiny_sources import write_sources
@@ -111,6 +112,14 @@ def pytest_collection_modifyitems(items):
 # No test may fail because a machine is slow.
 settings.register_profile("synthbench", deadline=None)
 settings.load_profile("synthbench")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _shared(tmp_path_factory):
+    """The directory of what all processes of a run of the tests share."""
+    base = tmp_path_factory.getbasetemp()
+    support.SHARED = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "shared"
+    support.SHARED.mkdir(exist_ok=True)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -3,11 +3,13 @@
 import contextlib
 import functools
 import os
+import pickle
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import filelock
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -86,8 +88,23 @@ def easiest(name, variant=None):
 
 @functools.cache
 def drawn(name, variant=None, rows=60, seed=0):
-    """The same for a task with its default parameters, drawn once in a process."""
-    return draw_splits(make_task(name, variant, seed=seed), rows)
+    """The same for a task with its default parameters, drawn once for all processes."""
+    task = make_task(name, variant, seed=seed)
+    return once_for_all(f"{name}-{variant}-{rows}-{seed}", lambda: draw_splits(task, rows))
+
+
+#: The directory that the processes of a run of the tests share; `tests/conftest.py` sets it.
+SHARED = None
+
+
+def once_for_all(name, make):
+    """What the first process makes that asks for it. The others read it from a file."""
+    assert SHARED is not None
+    file = SHARED / f"{name}.pickle"
+    with filelock.FileLock(f"{file}.lock"):
+        if not file.exists():
+            file.write_bytes(pickle.dumps(make()))
+        return pickle.loads(file.read_bytes())
 
 
 def plain_rows(columns):
