@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synthbench.tasks.base import Block
@@ -110,6 +110,7 @@ def _edited(data, value, other):
 
 
 @pytest.mark.parametrize(("name", "variant"), first_fast(PROVED))
+@settings(max_examples=40)
 @given(data=st.data())
 def test_a_damaged_row_is_proved_only_if_the_solver_agrees(name, variant, data):
     task, rows = make_task(name, variant), rows_of(name, variant)
@@ -126,6 +127,7 @@ def test_a_damaged_row_is_proved_only_if_the_solver_agrees(name, variant, data):
 @pytest.mark.parametrize(
     ("name", "variant"), first_fast([one for one in PROVED if make_task(*one).vocabulary])
 )
+@settings(max_examples=40)
 @given(data=st.data())
 def test_random_words_are_proved_only_if_the_solver_agrees(name, variant, data):
     task, rows = make_task(name, variant), rows_of(name, variant)
