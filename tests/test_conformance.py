@@ -21,10 +21,12 @@ from synthbench.tasks.base import Task
 from synthbench.tasks.features import value
 from synthbench.tasks.registry import task as make_task
 from synthbench.tasks.row_ids import fingerprints
-from synthbench.verification.conformance import datasets, draws
+from synthbench.verification.conformance import check, datasets, draws
 from synthbench.verification.conformance.check import check_task
+from synthbench.verification.conformance.levels import check_levels
 from synthbench.verification.conformance.rows import check_columns
 from tests.support import ONE_EACH, RULES, drawn, first_fast, plain_rows
+from tests.tasks import blocks
 from tests.tasks.blocks import assert_rows_and_levels
 from tests.toy_task import Numbers
 
@@ -51,7 +53,21 @@ def each_split(name, variant):
 first_variant = pytest.mark.parametrize(("name", "variant"), [*ONE_EACH, (Numbers.name, "default")])
 
 
-@pytest.mark.usefixtures("short_rounds")
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Levels with small blocks, as little of a block is used. Blocks of sudoku cost as much."""
+
+    def checked(task, directory):
+        with monkeypatch.context() as patched:
+            if task.name != "sudoku":
+                patched.setattr(type(task), "block_rows", 64)
+            return check_levels(task, directory)
+
+    for module in (check, blocks):
+        monkeypatch.setattr(module, "check_levels", checked)
+
+
+@pytest.mark.usefixtures("short_rounds", "small_blocks")
 @first_variant
 def test_a_task_keeps_every_promise(name, variant, monkeypatch):
     if name != Numbers.name:  # golden digests hold the rows of ours in every process
@@ -63,8 +79,10 @@ def test_a_task_keeps_every_promise(name, variant, monkeypatch):
 
 @pytest.fixture
 def few_candidates(monkeypatch):
-    """Fewer candidates than `check-task` proposes."""
+    """Fewer candidates, rows and buckets than `check-task` looks at."""
     monkeypatch.setattr(draws, "_CANDIDATES", 32)
+    monkeypatch.setattr(check, "_ROWS", 8)
+    monkeypatch.setattr(check, "_BUCKETS", 8)
 
 
 #: Sudokus of 9 x 9 cells take long. `test_row_ids` and `test_sudoku` hold their rows.
@@ -73,7 +91,7 @@ OTHERS = [one for one in RULES if one not in ONE_EACH and one != ("sudoku", "9x9
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "variant"), OTHERS)
-@pytest.mark.usefixtures("short_rounds", "few_candidates")
+@pytest.mark.usefixtures("short_rounds", "small_blocks", "few_candidates")
 def test_its_other_variants_keep_those_of_rows_and_levels(name, variant, tmp_path):
     """Golden digests hold all variants' bytes."""
     assert_rows_and_levels(make_task(name, variant), tmp_path)
