@@ -130,10 +130,10 @@ def test_an_audit(tables, monkeypatch, tiny):
 
 
 def test_comparisons_have_one_line_for_a_measure_of_a_model(tables, monkeypatch):
-    # One of each task and profile: tables of a task differ in figures, hardly in their form.
+    # One of each task: tables of a task differ in figures, hardly in their form.
     chosen = {}
     for one in comparisons(stored_runs()):
-        chosen.setdefault((one["task"], one["profile"]), one)
+        chosen.setdefault(one["task"], one)
     for comparison in chosen.values():
         tables.clear()
         shown = comparison_table(comparison)

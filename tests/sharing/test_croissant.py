@@ -12,7 +12,13 @@ from synthbench.tasks.registry import list_tasks
 from synthbench.tasks.registry import task as make_task
 from tests.making import files
 
-TASKS = [name for name in list_tasks() if unsupported_reason(make_task(name)) is None]
+#: A task of each form of columns and labels.
+TASKS = {
+    str([(type(column), column.arrow, bool(task.labels)) for column in task.columns.values()]): name
+    for name in list_tasks()
+    for task in [make_task(name)]
+    if unsupported_reason(task) is None
+}.values()
 
 
 @pytest.fixture

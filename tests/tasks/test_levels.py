@@ -69,7 +69,7 @@ def test_what_is_held_out_at_one_level_is_held_out_at_every_level(name):
     shared = 0
     for level, other in itertools.permutations(LEVELS, 2):
         for split, rows in rows_at(name, level).items():
-            for row in rows[::2]:
+            for row in rows[::3]:
                 text = row["text"]
                 if name == "ctl":  # the start symbol decides nothing, and levels name it otherwise
                     text = f"{tasks[other].symbols[0]} {text.partition(' ')[2]}"
@@ -79,7 +79,7 @@ def test_what_is_held_out_at_one_level_is_held_out_at_every_level(name):
                     continue
                 shared += 1
                 assert held_out == (split != "train") == (row["id"][0] in "01")
-    assert shared > 100
+    assert shared > 60
 
 
 def test_a_level_that_does_not_exist_is_refused_with_the_nearest_name():

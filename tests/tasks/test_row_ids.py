@@ -77,7 +77,7 @@ def test_one_row_in_eight_is_held_out_whatever_its_bucket_label_and_length(name,
             continue  # every learner must see these rows
         if (name, variant) == ("sudoku", "9x9"):
             continue  # a proposal has only grids that its split may have
-        block = candidates(task, 800 if name == "clusters" else 4_000, bucket)
+        block = candidates(task, 800 if name == "clusters" else 2_000, bucket)
         held_out = are_held_out(fingerprints(task, block))
         columns = task.rendered(block)
         groups: dict[Any, NDArray[np.bool_]] = {"all": np.ones(len(block), np.bool_)}

@@ -11,6 +11,7 @@ from synthbench.evaluation.final_answer import find_answer
 from synthbench.tasks import worked as generic
 from synthbench.tasks.registry import list_tasks, task_class
 from synthbench.tasks.worked import Sentence, solution, worked_functions, worked_steps
+from synthbench.verification.conformance import draws as proposals
 from synthbench.verification.conformance import rows as conformance
 from synthbench.verification.conformance.draws import propose_rows
 from synthbench.verification.conformance.rows import check_worked, plain_rows
@@ -36,6 +37,12 @@ OTHERS = [
 ]
 
 
+@pytest.fixture
+def few_candidates(monkeypatch):
+    """Fewer candidates of a bucket than `check-task` proposes, as five rows are looked at."""
+    monkeypatch.setattr(proposals, "_CANDIDATES", 16)
+
+
 def rows_of(task, split, count):
     """Rows of the first, a middle and the last bucket of a split."""
     buckets = task.split(split).buckets
@@ -58,6 +65,7 @@ def test_every_task_of_text_has_worked_solutions():
     assert [name for name in TEXTS if worked_functions(task_class(name)) is None] == []
 
 
+@pytest.mark.usefixtures("few_candidates")
 @pytest.mark.parametrize(("name", "variant"), VARIANTS)
 def test_steps_lead_to_the_label_at_every_level(name, variant):
     for level in ("easy", "medium"):
