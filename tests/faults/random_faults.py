@@ -109,9 +109,7 @@ FAULTS = {
         kill_workers(WORKERS), 1, "Error: All worker processes ended abruptly.*"
     ),
     "Control-C": Fault(send(signal.SIGINT, "group"), 130, INTERRUPTED),
-    "SIGINT to the main process": Fault(send(signal.SIGINT, "main"), 130, INTERRUPTED),
     "SIGTERM to the main process": Fault(send(signal.SIGTERM, "main"), 130, INTERRUPTED),
-    "SIGTERM to main process and workers": Fault(send(signal.SIGTERM, "group"), 130, INTERRUPTED),
     "the staging directory is removed": Fault(remove(""), 1, f"{GONE}.*", keeps=False),
     "finished shards are removed": Fault(
         remove("dataset/data/forward"), 1, f"{GONE}.*", keeps=False
