@@ -8,13 +8,12 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from synthbench.generation.planned import PlannedDataset
 from synthbench.tasks.registry import task_from
 from synthbench.text.tables import Table, captioned
 from synthbench.training.cells import fit_cell, fit_words, headings, ours_and_theirs
 from synthbench.training.contrasts import contrasts_markdown, contrasts_notes, judge
 from synthbench.training.least_layers import caption, least_layers
-from synthbench.training.paper_size import data_differences, other_departures
+from synthbench.training.paper_size import data_differences, other_departures, sizes
 from synthbench.training.recipes import QUICK_NOTE
 from synthbench.training.recipes.base import Measure, Study
 from synthbench.training.runs import Run, full_parameters
@@ -93,8 +92,8 @@ def _rows(study: Study, runs: Mapping[tuple[str, str], Sequence[Run]]) -> dict[s
         if run["rows"] == study.rows_made:
             continue
         task = task_from(study.task, variant, run["parameters"])
-        planned = PlannedDataset.sizes(task, study.rows_made)
-        for split, count in PlannedDataset.sizes(task, run["rows"]).items():
+        planned = sizes(task, study.rows_made)
+        for split, count in sizes(task, run["rows"]).items():
             if count != planned[split] and not (run["stream"] and split == "train"):
                 other[split] = min(count, other.get(split, count))  # so many every variant has
     return {**study.rows, **other}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
 from synthbench.generation.planned import PlannedDataset
+from synthbench.tasks.base import Split, Task
 from synthbench.tasks.registry import task_from
 from synthbench.training.recipes import STUDIES
 from synthbench.training.recipes.base import Study
@@ -45,7 +47,7 @@ def rows_differences(comparison: Mapping[str, Any]) -> list[str]:
     """
     if (study := published_study(comparison)) is None:
         return []
-    data, sizes = comparison["data"], PlannedDataset.sizes
+    data = comparison["data"]
     unread = "train" if data["stream"] else ""
     unlike: dict[str, list[tuple[int, int]]] = {}
     for variant in dict.fromkeys(line["variant"] for line in comparison["models"]):
@@ -59,6 +61,18 @@ def rows_differences(comparison: Mapping[str, Any]) -> list[str]:
         ours_words, papers_words = map(_span, zip(*pairs, strict=True))
         differences.append(f"{ours_words} rows of {split} ({_PROFILE}: {papers_words})")
     return differences
+
+
+def sizes(task: Task, rows: Mapping[str, int]) -> dict[str, int]:
+    """`PlannedDataset.sizes`, remembered, as many comparisons share a dataset."""
+    return dict(_sizes(task, task.splits, tuple(rows.items())))
+
+
+@functools.lru_cache(maxsize=256)
+def _sizes(
+    task: Task, splits: tuple[Split, ...], rows: tuple[tuple[str, int], ...]
+) -> dict[str, int]:
+    return PlannedDataset.sizes(task, dict(rows))
 
 
 def other_departures(comparison: Mapping[str, Any]) -> tuple[str, ...]:
