@@ -43,18 +43,25 @@ class WordSampler:
         ]
         self._live = _counts(live_moves, live.astype(int).tolist(), longest)
         self._left = _counts(live_moves, [*map(sum, leaves)], longest)
-        # Thresholds for r symbols that stay live to the end of the word, in line r - 1, for a
-        # symbol behind those that leave, and for r symbols and another that leaves the language.
-        uniform = [_shares([1] * len(language.letters))] * len(live)
+        self._stays, self._leaves = stays, leaves
+        self._behind = longest  # the line of symbols behind those that leave
+
+    @functools.cached_property
+    def _thresholds(self) -> NDArray[np.uint64]:
+        """By letter but the last, whose threshold no word reaches: those of all lines and states.
+
+        The lines are for r symbols that stay live to the end of the word, in line r - 1, for a
+        symbol behind those that leave, and for r symbols and another that leaves the language.
+        """
+        moves = self._moves.tolist()
+        uniform = [_shares([1] * len(moves[0]))] * len(moves)
         to_end, to_leave = (
-            [_thresholds(moves, stays, few) for few in counts[:-1]]
+            [_thresholds(moves, self._stays, few) for few in counts[:-1]]
             for counts in (self._live, self._left)
         )
-        away = [*map(_shares, leaves)]
+        away = [*map(_shares, self._leaves)]
         lines = np.array([*to_end, uniform, away, *to_leave], np.uint64)
-        # By letter but the last, whose threshold no word reaches: those of all lines and states.
-        self._thresholds = np.ascontiguousarray(lines.reshape(-1, lines.shape[2]).T[:-1])
-        self._behind = longest  # the line of `uniform`
+        return np.ascontiguousarray(lines.reshape(-1, lines.shape[2]).T[:-1])
 
     def stays_live(self, length: int) -> bool:
         """True if a word of so many symbols is live."""
@@ -86,7 +93,7 @@ class WordSampler:
         return np.ascontiguousarray(letters.T)
 
 
-@functools.lru_cache(maxsize=16)
+@functools.lru_cache(maxsize=64)
 def word_sampler(language: Language, longest: int) -> WordSampler:
     """The sampler of a language, made once in a process."""
     return WordSampler(language, longest)
