@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from synthbench.generation.planned import PlannedDataset
-from synthbench.tasks.base import Split, Task
+from synthbench.tasks.base import Task
 from synthbench.tasks.registry import task_from
 from synthbench.training.recipes import STUDIES
 from synthbench.training.recipes.base import Study
@@ -65,12 +65,13 @@ def rows_differences(comparison: Mapping[str, Any]) -> list[str]:
 
 def sizes(task: Task, rows: Mapping[str, int]) -> dict[str, int]:
     """`PlannedDataset.sizes`, remembered, as many comparisons share a dataset."""
-    return dict(_sizes(task, task.splits, tuple(rows.items())))
+    splits = tuple((split.name, split.rows, split.buckets) for split in task.splits)
+    return dict(_sizes(task, splits, tuple(rows.items())))
 
 
 @functools.lru_cache(maxsize=256)
 def _sizes(
-    task: Task, splits: tuple[Split, ...], rows: tuple[tuple[str, int], ...]
+    task: Task, splits: tuple[object, ...], rows: tuple[tuple[str, int], ...]
 ) -> dict[str, int]:
     return PlannedDataset.sizes(task, dict(rows))
 

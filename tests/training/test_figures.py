@@ -123,7 +123,7 @@ def test_a_run_shows_what_it_has_and_says_why_it_lacks_the_rest(name, runs, tmp_
 
 def test_the_same_run_gives_the_same_bytes(runs, tmp_path):
     for place in ("one", "other"):
-        names = ["curves", "attention", "gates", "probes", "attention-scores"]
+        names = ["curves", "attention", "gates"]
         draw_figures(runs("ndr"), out=tmp_path / place, names=names)
     one, other = (
         {file.name: file.read_bytes() for file in (tmp_path / place).iterdir()}
