@@ -29,12 +29,14 @@ _BETWEEN_BOXES = re.compile(
     r"(?:[\s,;$&|→>.-]|\\[,;:!]|\\(?:quad|qquad|to|rightarrow|text|ldots|cdots)\b|[{}]|and|or"
     r"|\n\(?\d{1,3}[.):]\s){0,40}"
 )
+#: The most characters of an answer in tags or behind a mark.
+_LONGEST = 10_000
 #: A tag around an answer, perhaps without its first sign.
 _TAG = re.compile(
     r"[<\[]\s?(?P<close>/\s?)?(?:final|my|correct)?[ _-]?answer(?:(?:\s[^<>\[\]\n]{0,60})?>|\s?\])"
     r"|answer>"
 )
-_CLOSING = re.compile(r"[<\[]\s?/\s?(?:final|my|correct)?[ _-]?answer|</|\Z")
+_CLOSING = re.compile(r"[<\[]\s?/?\s?(?:final|my|correct)?[ _-]?answer|</|\Z")
 _IS = re.compile(
     r"answers?[\"'*_`)\]]{0,5}(?:\s{1,9}(?:to|for|of)\b[^.:=\n]{1,200}?)??\s{0,9}(?:[:=：＝](?:\*\*|__)?"
     r"|-{1,2}>|=>|→|⇒|➡|\b(?P<verb>(?:is|was|equals|(?:would|should|must|will|can only|has to) be"
@@ -104,7 +106,8 @@ def _hashes(text: str, small: str, place: int) -> tuple[Mark | None, int]:
     """`#### 7`, at the beginning of a line. A heading if no answer follows."""
     before = small[max(0, place - 20) : place].rpartition("\n")[2]
     is_mark = not before.strip(" \t>*") and small[place + 4 : place + 5] != "#"
-    return Mark(text[place + 4 :], enclosed=False, settles=False) if is_mark else None, place
+    marked = text[place + 4 : place + _LONGEST]
+    return Mark(marked, enclosed=False, settles=False) if is_mark else None, place
 
 
 def _answer(text: str, small: str, place: int) -> tuple[Mark | None, int]:
@@ -121,7 +124,7 @@ def _answer(text: str, small: str, place: int) -> tuple[Mark | None, int]:
     opening = _TAG.search(small, max(0, small.rfind("answer", 0, start) - 12), start)
     if opening and not opening["close"] and not _CUE.search(small, opening.end(), start):
         return Mark(text[opening.end() : start], enclosed=True), opening.start()
-    if any(not tag["close"] for tag in _TAG.finditer(small, max(0, start - 10_000), start)):
+    if any(not tag["close"] for tag in _TAG.finditer(small, max(0, start - _LONGEST), start)):
         return None, start  # that tag, or a mark inside, comes first
     line = text[:start].rstrip().rpartition("\n")[2].rpartition(">")[2]
     return None if _CUE.search(lowered(line)) else Mark(line, enclosed=True), start
@@ -143,7 +146,7 @@ def _line(text: str, small: str, place: int) -> Mark | None:
             value, end = json.JSONDecoder().raw_decode(text, start)
             if not text[end : end + 1].isalnum():
                 return Mark(value if isinstance(value, str) else text[start:end], enclosed=True)
-    return Mark(text[start:].partition("</")[0], False, said["verb"] is None)
+    return Mark(text[start : start + _LONGEST].partition("</")[0], False, said["verb"] is None)
 
 
 _READERS = {"answer": _answer, "box": _box, "####": _hashes}

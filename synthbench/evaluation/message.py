@@ -17,18 +17,18 @@ _PHRASES = {
     # Granite, Apriel, Ollama, gpt-oss, Muse
     r"^[ \t>*_#]{0,9}here(?:'s| is| are) my (?:thought process|reasoning steps):": "<thought>",
     r"\bhere(?:'s| is) my response:": "</thought>",
-    r"^thinking\.\.\.$": "<think>",
-    r"^\.{3}done thinking\.$": "</think>",
+    r"^[*_]{0,2}thinking\.\.\.[*_]{0,2}$": "<think>",
+    r"^[*_]{0,2}\.{3}done thinking\.[*_]{0,2}$": "</think>",
     r"\Aanalysis(?=we|the|i|let|so|user|need|to|first|it|this)": "<analysis>",
     r"assistantfinal": "</analysis>",
     r"to=self\s?<\|message\|>": "<inner>",
     r"to=user\s?<\|message\|>": "</inner>",
 }
 _PHRASE = re.compile("|".join(f"({phrase})" for phrase in _PHRASES), re.I | re.MULTILINE)
-#: The beginnings of such words, and, to be fast, parts of those that are in no other text.
+#: The beginnings of such words, at the beginning of a line or text.
 _HERE = r"here(?:'s| is| are) my |thinking\.\.\.|\.{3}done thinking"
-_AT_START = re.compile(rf"analysis|\s*(?:{_HERE})")
-_CUES = ("my thought process:", "my reasoning steps:", "my response:", "thinking.")
+_AT_START = re.compile(rf"analysis|[\s>*_#]*(?:{_HERE})")
+_AT_LINE = re.compile(rf"\n[ \t>*_#]{{0,9}}(?:{_HERE})")
 _EVENTS = re.compile(
     r"<(?!/?answer>|\d)(?:"
     # Special tokens with a role behind them that open or close thoughts: gpt-oss, Gemma, Kimi, s1.
@@ -44,13 +44,18 @@ _EVENTS = re.compile(
     r"|details(?=\s+type=.reason|(?<=/details)>))[\w:.▁|-]{0,30}(?:\s[^<>\n]{0,99})?\|?(?<!/)>"
     # Tags around a whole answer or its lines, which say nothing.
     r"|/?(?:response|output|solution|final|conclusion|message|reply|result|[uo]l|li|p|div|br\s?/?)>"
+    r"|\|(?:begin|end)_of_box\|>"
     # Special tokens, also cut at the end of the text, which end the turn outside of thoughts.
     r"|(?P<special>\|[^<>\n]{1,60}\|>|\|[\w▁|]{0,40}\Z|/s?\Z|[/\\]?s>|/?(?:\w{1,9}:)?(?:bos|pad|unk|sep|cls"
     r"|eo[admopst]|endoftext|(?:start|end)_of_(?:turn|text|sentence|message|utterance)|role|end|stop"
     r"|_(?:user|bot|end)|(?:extra_id|special|reserved|tokens_unused)_\d+)(?:_token)?>|\|?turn\|?>"
     r"|<?/?sys>>?|[be]~<|/?inst>|/?system_prompt>|end final response>))"
 )
-_ENDS = re.compile(r"(?<![^\W_])(?:end(?:of\w+)?|close|suffix|unused(?:17|95))(?![^\W_])|^.\|?/")
+_ENDS = re.compile(
+    r"(?<![^\W_])(?:end(?:of\w+)?|stop|close|suffix|unused(?:17|95))(?![^\W_])|^.\s?\|?/"
+)
+#: Tags in a line.
+_INLINE = re.compile(r"(?i)</?(?:b|i|em|strong|code|span)>")
 _ANGLES = tuple(zip("◁《【▷》】｜", "<<<>>>|", strict=True))
 #: Those of them that are written in square brackets.
 _BRACKETS = re.compile(
@@ -65,11 +70,12 @@ _USER = re.compile(r"<[^<>\n]{0,60}?(?:>\s*)?(?:user|human|inst)\b")
 _MENTION = re.compile(r"(?:[\w,] |[`'\"(])<>(?:[`'\").,]| \w)")
 #: A line that begins another turn or question, or thoughts in words.
 _TURN = re.compile(
-    r"\n[ \t>*_#<\[]{0,9}(?=[.nasuhqpiec]|t[ae]|thinki)"
-    r"(?:(?:(?:next|new|another|second) (?:list|row)|(?:(?:next|new|another|second) )?(?:user|human"
-    r"|question|query|prompt|problem|instructions?|assistant|system|input|expression|exercise|example|task|puzzle|test|case|q|ai))(?![a-z])"
-    r"(?: (?:message|query|input|prompt))?[ \t]{0,2}(?:#?\d{1,4})?[\]>*_ \t]{0,6}"
-    rf"(?:[:：]|(?<=[\]>])|(?<=\d)\.|(?=\n))|{_HERE})"
+    r"\n[ \t>*_#<\[]{0,9}(?=[.nasuhqpiecf]|t[ae]|thinki)"
+    r"(?:(?:(?:next|new|another|second) (?:list|row)"
+    r"|(?:(?:next|new|another|second|follow-up|test) )?(?:user|human|question|query|prompt|problem"
+    r"|instructions?|assistant|system|input|expression|exercise|example|task|puzzle|test|case|ai"
+    r"|q(?!\d{0,4}[ \t]*\n)))(?![a-z])(?: (?:message|query|input|prompt))?[ \t]{0,2}(?:#?\d{1,4})?"
+    rf"[\]>*_ \t]{{0,6}}(?:[:：]|(?<=[\]>])|(?<=\d)[.)]|(?=\n))|{_HERE})"
 )
 
 
@@ -86,9 +92,10 @@ def read_message(text: str) -> list[str] | None:
         that states an answer has the reply's answer: a model may restate the question before, and
         make up others afterwards. None if the reply ends within its thoughts.
     """
+    text = _INLINE.sub("", text) if "</" in text else text
     small = lowered(text)
     turn = _TURN.search(small)
-    has_cue = (turn and any(map(small.__contains__, _CUES))) or _AT_START.match(small)
+    has_cue = (turn and _AT_LINE.search(small)) or _AT_START.match(small)
     if has_cue or "antfinal" in small or ("|" in small and "to=" in small):
         text = _PHRASE.sub(lambda phrase: [*_PHRASES.values()][(phrase.lastindex or 0) - 1], text)
         small = lowered(text)

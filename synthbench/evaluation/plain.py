@@ -19,11 +19,11 @@ _HIDDEN = re.compile(
 #: Commands of TeX for each sign. Any other is a word, which no value has.
 _NAMES = {
     "*": "times cdot ast", "/": "div", "÷": "frac dfrac tfrac", "√": "sqrt", "±": "pm",
-    "→": "to implies mapsto longmapsto rightarrow longrightarrow Rightarrow Longrightarrow",
-    "←": "leftarrow Leftarrow", "↑": "uparrow Uparrow", "↓": "downarrow Downarrow", "≈": "approx",
-    "≡": "equiv cong", "∴": "therefore", "°": "circ degree", " mod ": "mod bmod pmod", "<": "lt",
-    ">": "gt", "(": "lbrack lparen langle {", ")": "rbrack rparen rangle }",
-    "…": "dots ldots cdots", " ": ", ; : ! \\ [ ] ( ) quad qquad thinspace",
+    "→": "to implies mapsto longmapsto", "←": "leftarrow Leftarrow longleftarrow",
+    "↑": "uparrow Uparrow", "↓": "downarrow Downarrow", "≈": "approx", "≡": "equiv cong",
+    "∴": "therefore", "°": "circ degree", " mod ": "mod bmod pmod", "<": "lt", ">": "gt",
+    "(": "lbrack lparen langle {", ")": "rbrack rparen rangle }", "…": "dots ldots cdots",
+    " ": ", ; : ! \\ [ ] ( ) quad qquad thinspace",
 }  # fmt: skip
 _SIGNS = {name: sign for sign, names in _NAMES.items() for name in names.split()}
 #: Commands that show what is in their braces.
@@ -59,6 +59,8 @@ def _sign(command: re.Match[str]) -> str:
     name = command[1]
     if _SHOWN.fullmatch(name):
         return ""
+    if name.lower().endswith("rightarrow"):
+        return "→"
     return _SIGNS.get(name, f" {name} " if name.isalpha() else name.strip() or " ")
 
 
@@ -74,4 +76,6 @@ def _ascii(sign: str) -> str:
         return ""
     if 0x2190 <= code <= 0x21FF or 0x2794 <= code <= 0x27BE or 0x27F0 <= code <= 0x297F:
         return "→"
+    if kind == "So" and (0x2600 <= code <= 0x27BF or code >= 0x1F300):  # emoji
+        return ""
     return chr(code - 0xFEE0) if 0xFF01 <= code <= 0xFF5E else sign

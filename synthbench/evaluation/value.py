@@ -21,7 +21,7 @@ ENCLOSED, BEHIND, ALONE = "enclosed", "behind", "alone"
 #: Reads a text that is marked in one of these ways: its value, or None.
 Reader = Callable[[str, str], Any]
 
-_BEGINS = " \t\r\n*_`$\"'“”,:;!{}∴✅✔✓👉👍"
+_BEGINS = " \t\r\n*_`$\"'“”,:;!{}∴"
 _ENDS = _BEGINS + "."
 #: A fraction of TeX in an answer that a task checks, and the most that are nested.
 _FRACTION, _DEEPEST = re.compile(r"\\[dt]?frac\s?\{([^{}]{0,99})\}\s?\{([^{}]{0,99})\}"), 5
@@ -33,29 +33,30 @@ _WHOLE = re.compile(
 )
 _LEAD = re.compile(
     r"(?i)\A(?:(?:(?:therefore|thus|then|so|hence|simply|just|indeed|exactly|approximately|about|now|the"
-    r"|an?|number|value|integer|digit|place|equal to|equals|is|answer|result|final)\b"
+    r"|an?|number|value|integer|digit|place|symbol|string|class|label|equal to|equals|is|answer"
+    r"|result|final)\b"
     r"|[$€£¥₹#=≈>→])[,:\s]*)+"
 )
 #: A unit behind a number, but no words that make another number of it, or doubt it.
 _UNIT = re.compile(
     r"(?i)\s?(?:\^?(?:%|‰|°|(?:st|nd|rd|th)\b)|[€£¥₹$])?(?P<words>(?:\s?\(?(?!(?:or|to|plus|minus|times"
-    r"|point|(?:hundr|thous|[mbtr]+illi)\w+|dozen|squared|cubed|factorial|half|halves|divided|if"
+    r"|point|(?:hundr|thous)\w+|(?:m|b|tr)illion\w*|dozen|squared|cubed|factorial|half|halves|divided|if"
     r"|multiplied|mod(?:ulo)?|over|[ekmbx])\b)(?:(?<=[\s/])[a-z]|[a-z]{2,})\b"
     r"(?:[²³]|\^-?[1-4](?!\d))?[/.·*]?){0,6})"
 )
 _MODULUS = re.compile(r"(?i)\s*\(?\s*mod(?:ulo)?\s+(\d{1,18})\s*\)?")
-_EQUALS = re.compile(r"(?<!!)=+>?|[≡→←≈]|-{1,9}>")
+_EQUALS = re.compile(r"(?<![!=<>])=+>?|[≡→←≈]|-{1,9}>")
 _WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
           "eleven", "twelve")  # fmt: skip
 #: Where a clause ends, unless another answer follows.
 _OTHER = r"(?!\s*(?:or|and|maybe|perhaps|possibly|alternatively|otherwise|else)\b)"
 _CLAUSE = re.compile(
-    rf"(?i)(?:[.!]|;(?!\s*[-+]?\d))(?=[\s*_`\"'$)\]}}]|\Z){_OTHER}|\s\({_OTHER}|,{_OTHER}(?=\s+[a-z])"
+    rf"(?i)(?:\.|!(?!\s?(?:[-+/=^]|\*(?!\*)))|;(?!\s*[-+]?\d))(?=[\s*_`\"'$)\]}}]|\Z){_OTHER}|\s\({_OTHER}|,{_OTHER}(?=\s+[a-z])"
     rf"|\s-+\s(?!\d){_OTHER}|\s\|(?!\s*[-+]?\d)|<(?=[/a-z|])"
     r"|\s(?:because|since|as|which|after|when|where|not)\b|\\[\])]"
 )
 #: A line without anything but markup, or between the rows of a table.
-_MARKUP = re.compile(r"[\s*`$]*|\s*(?:\\[\[(\])]|```.*|(?:--|\|)[\s|:-]*|\{)\s*")
+_MARKUP = re.compile(r"[\s*`$]*|\s*(?:\\[\[(\])]|```.*|(?:--|\|)[\s|:-]*+|\{)\s*")
 _BORDER = re.compile(r"(?=.*[|+\u250c-\u257f])[\s|+:]*[-=\u2500-\u257f][\s|+:=\u2500-\u257f-]+")
 #: The beginning of a line in a list.
 _ITEM = re.compile(
@@ -146,7 +147,9 @@ def _number(apart: bool, text: str, mode: str) -> str | None:
     *sides, last = _EQUALS.split(text)
     left = "=".join(sides).replace("mod", "").strip(_BEGINS)
     is_prose = mode == ALONE and re.search(r"[^\W\d_]{2}", left) and not left.isalpha()
-    if is_prose or re.search(r"(?i)(?:[,;]|\band|\bor)\s?[a-z]\Z", left):  # a = 7 or b = 8
+    # Two unknowns: "a = 7 or b = 8".
+    are_two = re.match(r"(?i)\W*[a-z]\s?=.*(?:[,;]|\band|\bor)\s?[a-z]\Z", left)
+    if is_prose or are_two or "!=" in text:
         return None
     text = last.strip(_BEGINS).rstrip(_ENDS)
     while text[:1] in ("(", "[") and text[-1:] in (")", "]"):
@@ -172,6 +175,7 @@ def _name(forms: dict[str, str | None], apart: bool, text: str, mode: str) -> st
     """The name of a class, or a part of it that no other class has."""
     last = _EQUALS.split(text)[-1].strip(_ENDS + "()[]")
     last = re.sub(r"(?i)\A(?:an?|the)\s", "", last if mode == ALONE else _LEAD.sub("", last))
+    last = last.strip(_ENDS + "()[]")
     if apart and re.fullmatch(r"\d(?:[ ,|-]{1,2}\d)+", last):
         last = re.sub(r"\D", "", last)
     edges = ("\"'`* \t", _ENDS, _ENDS + "()[]")
@@ -204,6 +208,7 @@ class _Sequence:
     ) -> None:
         self._known, self._width, self._separator = frozenset(names), len(names), separator
         self._label, self._ignored, self._is_checked = label, ignored, checked
+        self._subscript = "_" if "_" in "".join(names) else ""
         self._is_short = {*map(len, names)} == {1}
         signs = {*",;|│┃║[](){}\"'`*$→←↑↓<>&·•"}.difference(names)
         self._signs = {ord(sign): " " for sign in signs}
@@ -212,7 +217,9 @@ class _Sequence:
 
     def __call__(self, text: str, mode: str) -> str | None:
         """The tokens of all lines, of the first lines behind a mark, or of the last lines."""
-        tokens = self._separator.join(itertools.chain.from_iterable(self._rows(text, mode)))
+        is_path = self._is_checked and re.search("[←↑↓]", plain(text))
+        rows = [] if is_path else self._rows(text, mode)
+        tokens = self._separator.join(itertools.chain.from_iterable(rows))
         return tokens or (_checked(text, mode, self._others) if self._is_checked else None)
 
     def _rows(self, text: str, mode: str) -> list[list[str]]:
@@ -247,6 +254,7 @@ class _Sequence:
         for text in dict.fromkeys((line, _ITEM.sub(r"\g<word>", line))):
             piece = re.sub(r"[-=]{1,9}>", " ", plain(text)).strip(" .!:\t")
             piece = piece if "=" in known else piece.rpartition("=")[2]
+            piece = re.sub(r"(?<=[a-zA-Z])_(?=\d)", self._subscript, piece)
             if is_short and "-" not in known and re.fullmatch(r"\s*\w(?:-\w)+", piece):
                 piece = piece.replace("-", " ")
             if "," in piece:
@@ -270,13 +278,14 @@ def _unnumbered(lines: list[str]) -> list[str]:
 
 def _numbers(nested: bool, text: str, mode: str) -> Any:
     """Numbers in lists as JSON or NumPy writes them, or in lines. With `nested` lists of them."""
-    lines = plain(_paragraph(text, mode)).splitlines()
-    lines = [line for line in lines if not _MARKUP.fullmatch(line)]
+    lines = plain(_paragraph(text, mode) if mode == ALONE else text).splitlines()
+    lines = [line for line in lines if line.strip(" \t|:-*_`$") and not _MARKUP.fullmatch(line)]
     if mode == ALONE:
         lines = [*itertools.takewhile(_NUMERIC.fullmatch, lines[::-1])][::-1]
     text = "\n".join(lines).strip(_BEGINS)
     run = _NUMERIC.match(text)[0].strip(_ENDS).rstrip("[(" + _BEGINS)  # type: ignore[index]  # always matches
-    parsed = [*map(_row, re.findall(r"\[([^\[\]]*)\]", run) or run.splitlines())]
+    parsed = [*map(_row, re.findall(r"\[([^\[\]]*)\]", run))]
+    parsed = parsed or [*itertools.takewhile(bool, map(_row, run.splitlines()))]
     rows = [row for row in parsed if row is not None]
     is_whole = mode != ENCLOSED or run == text.strip(".")
     if not is_whole or not rows or rows != parsed or run.count("[") != run.count("]"):
@@ -299,7 +308,9 @@ def _row(line: str) -> list[float] | None:
 def _text(text: str, mode: str) -> str | None:
     """Any text on a line, without markup around it."""
     edges = " \t\r\n*_`$\"'“”‘’"
-    line = next(iter(_lines(text, mode)), "")
+    text = re.sub(r"(?m)^\s*```\w*$", "", text)
+    lines = [line for line in text.splitlines() if line.strip(edges + "{}")]
+    line = lines[-1 if mode == ALONE else 0] if lines else ""
     line = re.sub(r"\\(?:(?:text|math)\w{0,9}\{|[\[\]()])|\}", "", line)
     return line.strip(edges).removesuffix(".").strip(edges) or None
 
@@ -308,9 +319,12 @@ def _checked(text: str, mode: str, signs: Mapping[int, str] = {}) -> str | None:
     """A text for a check."""
     lines = [line.strip("`$* \t") for line in text.strip("`$* \t\r\n").splitlines()]
     text = _paragraph("\n".join(lines), mode)
+    text = text.rpartition(":\n")[2] if mode == ALONE else text
     text = "\n".join(_unnumbered(text.splitlines())) if signs else text
     for _ in range(_DEEPEST):
         text = _FRACTION.sub(r"((\1)/(\2))", text)
     text = plain(text).translate(signs).replace("==", "=").strip()
+    *lines, last = text.split("\n")
     # The rest of a sentence, or its full stop.
-    return re.sub(r",?\s(?:which|because|since)\s.*\Z|(?<=[\w)\]])\.\Z", "", text) or None
+    last = re.sub(r",?\s(?:which|because|since)\s.*|(?<=[\w)\]])\.\Z", "", last)
+    return "\n".join([*lines, last]) or None
