@@ -221,3 +221,13 @@ def test_a_sentence_reads_what_it_writes():
     assert takes.read(takes("a b", 1, "c.")) == ("a b", "1", "c.")
     with pytest.raises(ValueError, match="is not of the form"):
         takes.read("a takes b.")
+
+
+def test_a_last_remainder_of_a_root_has_binary_digits():
+    task = synthbench.task("chomsky", "compute-sqrt", level="easy")
+    _, replay = worked_functions(type(task))
+    steps = worked_steps(task, {"text": "1", "label": "1"})
+    (place,) = (place for place, step in enumerate(steps) if step.endswith(" - 1 = 0."))
+    steps[place] = steps[place].replace("= 0.", "= 62.")
+    with pytest.raises(ValueError, match="62"):
+        replay(task, "1", steps)

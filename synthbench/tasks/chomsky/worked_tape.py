@@ -250,7 +250,7 @@ def _replay_root(x: list[str], steps: Iterator[str], program: bool) -> list[str]
         *again, left = _FITS.read(step)
         expect(step, *zip(again, (*said, brought, tried), strict=True))
         expect(step, (_added(left[::-1], tried[::-1])[::-1], brought))
-        expect(step, (left, left.lstrip("0") or "0"))
+        expect(step, (left, left.lstrip("0") or "0"), ({*left} <= {"0", "1"}, True))
         root, rest = root + "1", left
     if program:
         return list(root)
