@@ -123,4 +123,5 @@ def test_images_are_not_described():
         unsupported_reason(make_task("composites"))
         == "its column 'image' is not of numbers or text"
     )
-    assert set(TASKS) == set(list_tasks()) - {"composites"}
+    described = {name for name in list_tasks() if unsupported_reason(make_task(name)) is None}
+    assert described == set(list_tasks()) - {"composites"}

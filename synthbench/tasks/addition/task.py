@@ -210,7 +210,7 @@ class Addition(TextTask):
         column = np.ones((len(a), 1), np.uint8)
         parts = [written(a, length_a), sign * column, written(b, length_b), EQUALS * column]
         ids = np.hstack(parts, dtype=np.uint8, casting="unsafe")
-        return ids if ids.all() else trimmed(ids)
+        return ids if len(ids) and ids.all() else trimmed(ids)
 
     def render(self, block: Block) -> dict[str, Any]:
         a, b = small_numbers(block["tokens"])
