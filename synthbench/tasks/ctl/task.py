@@ -77,7 +77,6 @@ class CompositionalTableLookup(TextTask):
     ordinary_bits, ordinary_tokens = 0.0, 3
     bucket_name = "length"
     scored_columns = ("label",)
-    drawn_by_workers = False
     levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "easy": {
             "symbols": 4,
