@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from synthbench.evaluation.message import lowered
+from synthbench.evaluation.plain import INLINE
 
 #: Text with braces in braces.
 _BRACED = r"(?:\\.|[^\\{}])*+"
@@ -29,6 +30,8 @@ _BETWEEN_BOXES = re.compile(
     r"(?:[\s,;$&|→>.-]|\\[,;:!]|\\(?:quad|qquad|to|rightarrow|text|ldots|cdots)\b|[{}]|and|or"
     r"|\n\(?\d{1,3}[.):]\s){0,40}"
 )
+#: The end of a text behind a mark.
+_END = re.compile(f"<(?=/)(?!{INLINE})")
 #: The most characters of an answer in tags or behind a mark.
 _LONGEST = 10_000
 #: A tag around an answer, perhaps without its first sign.
@@ -38,7 +41,7 @@ _TAG = re.compile(
 )
 _CLOSING = re.compile(r"[<\[]\s?/?\s?(?:final|my|correct)?[ _-]?answer|</|\Z")
 _IS = re.compile(
-    r"answers?[\"'*_`)\]]{0,5}(?:\s{1,9}(?:to|for|of)\b[^.:=\n]{1,200}?)??\s{0,9}(?:[:=：＝](?:\*\*|__)?"
+    r"answers?[\"'*_`)\]]{0,5}(?:\s{1,9}(?:to|for|of)\b[^.:=\n]{1,200}?)??\s{0,9}(?:[:=：＝](?:\*\*|__|</\w{1,6}>)?"
     r"|-{1,2}>|=>|→|⇒|➡|\b(?P<verb>(?:is|was|equals|(?:would|should|must|will|can only|has to) be"
     r"|comes?(?: out)? to|turns out to be)\b\s?:?)|(?<!\n)(?=[(\[]\s?-?\d)"
     r"|(?P<title>(?=[*_:# \t]{0,9}\n)))"
@@ -146,7 +149,8 @@ def _line(text: str, small: str, place: int) -> Mark | None:
             value, end = json.JSONDecoder().raw_decode(text, start)
             if not text[end : end + 1].isalnum():
                 return Mark(value if isinstance(value, str) else text[start:end], enclosed=True)
-    return Mark(text[start : start + _LONGEST].partition("</")[0], False, said["verb"] is None)
+    marked = _END.split(text[start : start + _LONGEST], maxsplit=1)[0]
+    return Mark(marked, False, said["verb"] is None)
 
 
 _READERS = {"answer": _answer, "box": _box, "####": _hashes}

@@ -54,8 +54,6 @@ _EVENTS = re.compile(
 _ENDS = re.compile(
     r"(?<![^\W_])(?:end(?:of\w+)?|stop|close|suffix|unused(?:17|95))(?![^\W_])|^.\s?\|?/"
 )
-#: Tags in a line.
-_INLINE = re.compile(r"(?i)</?(?:b|i|em|strong|code|span)>")
 _ANGLES = tuple(zip("◁《【▷》】｜", "<<<>>>|", strict=True))
 #: Those of them that are written in square brackets.
 _BRACKETS = re.compile(
@@ -92,7 +90,6 @@ def read_message(text: str) -> list[str] | None:
         that states an answer has the reply's answer: a model may restate the question before, and
         make up others afterwards. None if the reply ends within its thoughts.
     """
-    text = _INLINE.sub("", text) if "</" in text else text
     small = lowered(text)
     turn = _TURN.search(small)
     has_cue = (turn and _AT_LINE.search(small)) or _AT_START.match(small)

@@ -39,13 +39,18 @@ _LOOKS = (
 )  # fmt: skip
 _ALIKE = {sign: looks[0] for looks in _LOOKS for sign in looks}
 _OTHER = re.compile(r"[^\x00-\x7f]")
+#: Tags in a line.
+INLINE = r"/?(?:b|i|em|strong|code|span)>"
+_TAG = re.compile(f"(?i)<{INLINE}")
 _COMMAND = re.compile(r"\\([a-zA-Z]+|.)\s?", re.DOTALL)
 #: A sign between groups of digits. A blank of TeX, which else is around words struck out.
 _GROUP, _TIE = re.compile(r"\{([,' ])\}"), re.compile(r"(?<=\w)~(?=\w|\Z)")
 
 
 def plain(text: str) -> str:
-    """A text without TeX's markup, with ASCII digits, dashes, blanks and quotes."""
+    """A text without TeX's and inline markup, with ASCII digits, dashes, blanks and quotes."""
+    if "<" in text:
+        text = _TAG.sub("", text)
     if "\\" in text or "{" in text:
         text = _GROUP.sub(r"\1", text).replace(",\\!", ",")
     if "\\" in text or "^{" in text:
