@@ -41,10 +41,10 @@ _TAG = re.compile(
 )
 _CLOSING = re.compile(r"[<\[]\s?/?\s?(?:final|my|correct)?[ _-]?answer|</|\Z")
 _IS = re.compile(
-    r"answers?[\"'*_`)\]]{0,5}(?:\s{1,9}(?:to|for|of)\b[^.:=\n]{1,200}?)??\s{0,9}(?:[:=：＝](?:\*\*|__|</\w{1,6}>)?"
-    r"|-{1,2}>|=>|→|⇒|➡|\b(?P<verb>(?:is|was|equals|(?:would|should|must|will|can only|has to) be"
-    r"|comes?(?: out)? to|turns out to be)\b\s?:?)|(?<!\n)(?=[(\[]\s?-?\d)"
-    r"|(?P<title>(?=[*_:# \t]{0,9}\n)))"
+    r"answers?[\"'*_`)\]]{0,5}(?:\s{1,9}(?:to|for|of)\b[^.:=\n]{1,200}?)??\s{0,9}"
+    r"(?:[:=：＝](?:\*\*|__|</\w{1,6}>)?|-{1,2}>|=>|→|⇒|➡|\b(?P<verb>(?:is|was|equals"
+    r"|(?:would|should|must|will|can only|has to) be|comes?(?: out)? to|turns out to be)\b\s?:?)"
+    r"|(?<!\n)(?=[(\[]\s?-?\d)|(?P<title>(?=[*_:# \t]{0,9}\n)))"
 )
 #: Words before "the answer is 7" that deny or doubt it.
 _DENIED = re.compile(
@@ -60,7 +60,7 @@ class Mark(NamedTuple):
     """A place that is marked as the answer.
 
     Attributes:
-        text: the marked text: all that is enclosed, or the message from the mark on.
+        text: the marked text: all that is enclosed, or what follows the mark.
         enclosed: whether the mark encloses the answer.
         settles: whether earlier marks do not count even if `text` cannot be read.
         closed: whether the mark ends where it should.

@@ -51,9 +51,9 @@ _WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight"
 #: Where a clause ends, unless another answer follows.
 _OTHER = r"(?!\s*(?:or|and|maybe|perhaps|possibly|alternatively|otherwise|else)\b)"
 _CLAUSE = re.compile(
-    rf"(?i)(?:\.|!(?!\s?(?:[-+/=^]|\*(?!\*)))|;(?!\s*[-+]?\d))(?=[\s*_`\"'$)\]}}]|\Z){_OTHER}|\s\({_OTHER}|,{_OTHER}(?=\s+[a-z])"
-    rf"|\s-+\s(?!\d){_OTHER}|\s\|(?!\s*[-+]?\d)|<(?=[/a-z|])"
-    r"|\s(?:because|since|as|which|after|when|where|not)\b|\\[\])]"
+    rf"(?i)(?:\.|!(?!\s?(?:[-+/=^]|\*(?!\*)))|;(?!\s*[-+]?\d))(?=[\s*_`\"'$)\]}}]|\Z){_OTHER}"
+    rf"|\s\({_OTHER}|,{_OTHER}(?=\s+[a-z])|\s-+\s(?!\d){_OTHER}|\s\|(?!\s*[-+]?\d)"
+    r"|<(?=[/a-z|])|\s(?:because|since|as|which|after|when|where|not)\b|\\[\])]"
 )
 #: A line without anything but markup, or between the rows of a table.
 _MARKUP = re.compile(r"[\s*`$]*|\s*(?:\\[\[(\])]|```.*|(?:--|\|)[\s|:-]*+|\{)\s*")
@@ -114,23 +114,19 @@ def reader(
     return _Sequence(names, separator, words, ignored, kind == "checked sequence")
 
 
-def _lines(text: str, mode: str) -> list[str]:
-    """The lines that a mark is about: all, the first behind it, or, without a mark, the last."""
-    lines = [line for line in text.splitlines() if not _MARKUP.fullmatch(line)]
-    return lines if mode == ENCLOSED else lines[:1] if mode == BEHIND else lines[-1:]
-
-
 def _paragraph(text: str, mode: str) -> str:
-    """The same of paragraphs."""
+    """All that a mark encloses, the paragraph behind a mark, or, without a mark, the last one."""
     return text if mode == ENCLOSED else re.split(r"\n\s*\n", text.strip())[-(mode == ALONE)]
 
 
 def _single(read: Callable[[str, str], str | None], text: str, mode: str) -> str | None:
-    """One value, on each line that has letters."""
+    """One value: of the first line behind a mark, of the last line, or of all that is enclosed."""
     bare = text.strip(_BEGINS).rstrip(_ENDS)
     if bare.isdecimal() and bare.isascii():
         return read(bare, mode)
-    values, lines = set(), _lines(text, mode)
+    lines = [line for line in text.splitlines() if not _MARKUP.fullmatch(line)]
+    lines = lines if mode == ENCLOSED else lines[:1] if mode == BEHIND else lines[-1:]
+    values = set()
     for line in map(plain, lines):
         if mode == BEHIND:
             line = _CLAUSE.split(line.lstrip(" \t*`:"), maxsplit=1)[0]

@@ -58,8 +58,11 @@ def test_an_answer_of_unusual_form_is_read_or_refused(kind):
 
 @pytest.mark.parametrize("read", [NUMBER, LISTS, STATES, CLASS])
 def test_a_mark_before_a_text_that_runs_away_is_read_in_no_time_worth_mentioning(read):
-    # The first two would take an hour if reading took the square of the length.
+    # Each would take more than half an hour if reading took the square of the length.
     blank = " " * 10**6
     assert read_answer(f"Answer: |{blank}x", read) is None
     assert read_answer(f"\\boxed{{|{blank}x}}", read) is None
+
+
+def test_a_long_checked_answer_is_read_to_its_end():
     assert read_answer(f"\\boxed{{{'1 because ' * 10**5}\n1}}", PATH).startswith("1 because")

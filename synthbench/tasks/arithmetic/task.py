@@ -273,11 +273,11 @@ def evaluate(
 
 
 def _choose(mask: NDArray[np.bool_], first: NDArray[T], second: NDArray[T]) -> NDArray[T]:
-    """As `np.where`, without branches: a fifth of its time where the mask is random."""
+    """As `np.where`, without branches, which is faster where the mask is random."""
     chosen: NDArray[T] = second + mask * (first - second)  # may wrap around twice
     return chosen
 
 
 def _modulo(value: NDArray[np.uint16], modulus: int) -> NDArray[np.uint16]:
-    """As `%`, in a tenth of its time."""
+    """As `%`, in less than half of its time."""
     return value - value // np.uint16(modulus) * np.uint16(modulus)

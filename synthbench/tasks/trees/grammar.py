@@ -188,7 +188,7 @@ def level_of(
     """The level with these operators and symbols."""
     edges = np.zeros(1 + len(arity), np.int64)
     arity.cumsum(out=edges[1:])
-    parents = np.bincount(edges[1:]).cumsum()[:-1]  # as `repeat`, in half of its time
+    parents = np.bincount(edges[1:]).cumsum()[:-1]  # as `repeat`, but faster
     return Level(operators, arity, symbol, edges, parents)
 
 
