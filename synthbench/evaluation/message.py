@@ -25,10 +25,7 @@ _PHRASES = {
     r"to=user\s?<\|message\|>": "</inner>",
 }
 _PHRASE = re.compile("|".join(f"({phrase})" for phrase in _PHRASES), re.I | re.MULTILINE)
-#: The beginnings of such words, at the beginning of a line or text.
-_HERE = r"here(?:'s| is| are) my |thinking\.\.\.|\.{3}done thinking"
-_AT_START = re.compile(rf"analysis|[\s>*_#]*(?:{_HERE})")
-_AT_LINE = re.compile(rf"\n[ \t>*_#]{{0,9}}(?:{_HERE})")
+_AT_START = re.compile(r"analysis|[\s>*_#]*(?:here|thinking)")
 _EVENTS = re.compile(
     r"<(?!/?answer>|\d)(?:"
     # Special tokens with a role behind them that open or close thoughts: gpt-oss, Gemma, Kimi, s1.
@@ -54,7 +51,7 @@ _EVENTS = re.compile(
 _ENDS = re.compile(
     r"(?<![^\W_])(?:end(?:of\w+)?|stop|close|suffix|unused(?:17|95))(?![^\W_])|^.\s?\|?/"
 )
-_ANGLES = tuple(zip("◁《【▷》】｜", "<<<>>>|", strict=True))
+_ANGLES = tuple(zip("[]◁《【▷》】｜", "<><<<>>>|", strict=True))
 #: Those of them that are written in square brackets.
 _BRACKETS = re.compile(
     r"\[(?:/?(?:think|thought|reason)[^\s\]]*|unused\d\d|/?inst|/?system_prompt|end|eos|bos|pad"
@@ -64,16 +61,14 @@ _BRACKETS = re.compile(
 _ROLE = re.compile(r"\s*(?:assistant|model|bot|gpt|final|response\b(?=<))\b[ \t]*:?")
 #: The token that begins a turn of the user.
 _USER = re.compile(r"<[^<>\n]{0,60}?(?:>\s*)?(?:user|human|inst)\b")
-#: An opening that is only mentioned, with two characters on each side.
-_MENTION = re.compile(r"(?:[\w,] |[`'\"(])<>(?:[`'\").,]| \w)")
 #: A line that begins another turn or question, or thoughts in words.
 _TURN = re.compile(
-    r"\n[ \t>*_#<\[]{0,9}(?=[.nasuhqpiecf]|t[ae]|thinki)"
-    r"(?:(?:(?:next|new|another|second) (?:list|row)"
+    r"\n[ \t>*_#<\[]{0,9}(?=[.nasuhqpiecf]|t[ae]|thinki)(?:\.{0,3}(?:done )?thinking\."
+    r"|here(?:'s| is| are) my |(?:(?:next|new|another|second) (?:list|row)"
     r"|(?:(?:next|new|another|second|follow-up|test) )?(?:user|human|question|query|prompt|problem"
     r"|instructions?|assistant|system|input|expression|exercise|example|task|puzzle|test|case|ai"
     r"|q(?!\d{0,4}[ \t]*\n)))(?![a-z])(?: (?:message|query|input|prompt))?[ \t]{0,2}(?:#?\d{1,4})?"
-    rf"[\]>*_ \t]{{0,6}}(?:[:：]|(?<=[\]>])|(?<=\d)[.)]|(?=\n))|{_HERE})"
+    r"[\]>*_ \t]{0,6}(?:[:：]|(?<=[\]>])|(?<=\d)[.)]|(?=\n)))"
 )
 
 
@@ -92,30 +87,27 @@ def read_message(text: str) -> list[str] | None:
     """
     small = lowered(text)
     turn = _TURN.search(small)
-    has_cue = (turn and _AT_LINE.search(small)) or _AT_START.match(small)
-    if has_cue or "antfinal" in small or ("|" in small and "to=" in small):
+    has_cue = turn or _AT_START.match(small) or "antfinal" in small
+    if has_cue or ("|" in small and "to=" in small):
         text = _PHRASE.sub(lambda phrase: [*_PHRASES.values()][(phrase.lastindex or 0) - 1], text)
         small = lowered(text)
     if "<" in small or "[" in small or not small.isascii():
         if (spans := _spans(small)) is None:
             return None
-        if spans != [(0, len(text))]:
-            text = "\n".join(text[start:end] for start, end in spans)
-            small = lowered(text)
-            turn = _TURN.search(small)
+        text = "\n".join(text[start:end] for start, end in spans)
     if turn is None:
         return [text]
-    starts = [0, *(turn.start() for turn in _TURN.finditer(small)), len(text)]
+    starts = [0, *(turn.start() for turn in _TURN.finditer(lowered(text))), len(text)]
     return [text[start:end] for start, end in itertools.pairwise(starts)]
 
 
 def _spans(small: str) -> list[tuple[int, int]] | None:
     """Spans of a text outside of thoughts, up to the end of the turn. None if they never close."""
-    text = small.replace("[", "<").replace("]", ">")
-    for sign, angle in () if small.isascii() else _ANGLES:
+    text = small
+    for sign, angle in _ANGLES:
         text = text.replace(sign, angle)
     spans: list[tuple[int, int]] = []
-    opened, start, thought, ended = 0, 0, "", False
+    start, thought, ended = 0, "", False
     for event in _EVENTS.finditer(text):
         begin, end = event.span()
         if small[begin] == "[" and not _BRACKETS.match(small, begin):
@@ -139,12 +131,11 @@ def _spans(small: str) -> list[tuple[int, int]] | None:
                 spans.append((start, begin))
             start = end
             if kind == "open":
-                opened, thought = begin, stem
+                thought = stem
             elif kind == "special":
                 ended = True
                 if _USER.match(text, begin):
                     break
     if thought:
-        around = f"{text[max(0, opened - 2) : opened]}<>{text[start : start + 2]}"
-        return spans if _MENTION.search(around) else None
+        return None
     return spans if ended else [*spans, (start, len(small))]
