@@ -16,7 +16,7 @@ import re
 _PHRASES = {
     # Granite, Apriel, Ollama, gpt-oss, Muse
     r"^[ \t>*_#]{0,9}here(?:'s| is| are) my (?:thought process|reasoning steps):": "<thought>",
-    r"\bhere(?:'s| is) my response:": "</thought>",
+    r"(?<![,:] )\bhere(?:'s| is) my response:": "</thought>",
     r"^[*_]{0,2}thinking\.\.\.[*_]{0,2}$": "<think>",
     r"^[*_]{0,2}\.{3}done thinking\.[*_]{0,2}$": "</think>",
     r"\Aanalysis(?=we|the|i|let|so|user|need|to|first|it|this)": "<analysis>",

@@ -28,26 +28,20 @@ _FRACTION, _DEEPEST = re.compile(r"\\[dt]?frac\s?\{([^{}]{0,99})\}\s?\{([^{}]{0,
 #: A whole number, with its digits in groups or, as in the labels of `addition`, apart.
 _WHOLE = re.compile(
     r"(?P<sign>[-+]?)(?:(?P<digits>\d{1,3}(?P<group>[ ,'_])\d{3}(?:(?P=group)\d{3})*+|\d++)"
-    r"(?P<zeros>\.0++)?|(?P<apart>\d(?P<gap>[\"'`]?[ ,;|]{1,3}+[\"'`]?)\d(?:(?P=gap)\d)*+))"
-    r"(?![\d.,'_ ;|\"]*\d)"
+    r"(?:\.00?)?|(?P<apart>\d(?P<gap>[\"'`]?[ ,;|]{1,3}+[\"'`]?)\d(?:(?P=gap)\d)*+))(?![\d.,'_ ;|\"]*\d)"
 )
 _LEAD = re.compile(
-    r"(?i)\A(?:(?:(?:therefore|thus|then|so|hence|simply|just|indeed|exactly|approximately|about|now|the"
-    r"|an?|number|value|integer|digit|place|symbol|string|class|label|equal to|equals|is|answer"
-    r"|result|final)\b"
+    r"(?i)\A(?:(?:(?:therefore|thus|then|so|hence|simply|just|indeed|exactly|about|now|the|an?|number"
+    r"|value|integer|digit|symbol|string|class|label|equals?(?: to)?|is|answer|result|final)\b"
     r"|[$€£¥₹#=≈>→])[,:\s]*)+"
 )
-#: A unit behind a number, but no words that make another number of it, or doubt it.
+#: A unit behind a number, but no words that make another number of it.
 _UNIT = re.compile(
-    r"(?i)\s?(?:\^?(?:%|‰|°|(?:st|nd|rd|th)\b)|[€£¥₹$])?(?P<words>(?:\s?\(?(?!(?:or|to|plus|minus|times"
-    r"|point|(?:hundr|thous)\w+|(?:m|b|tr)illion\w*|dozen|squared|cubed|factorial|half|halves|divided|if"
-    r"|multiplied|mod(?:ulo)?|over|[ekmbx])\b)(?:(?<=[\s/])[a-z]|[a-z]{2,})\b"
-    r"(?:[²³]|\^-?[1-4](?!\d))?[/.·*]?){0,6})"
+    r"(?i)\s?(?:\^?(?:%|‰|°|(?:st|nd|rd|th)\b)|[€£¥₹$])?(?:\s*\(?\s*mod(?:ulo)?\s+\d+\s*\)?)?"
+    r"(?P<words>(?:\s?\(?(?!(?:or|to|plus|minus|times|point|(?:hundr|thous)\w+|[mb]illion\w*|half"
+    r"|mod(?:ulo)?|over|squared|cubed|[ekmbx])\b)(?:(?<=[\s/])[a-z]|[a-z]{2,})\b(?:[²³]|\^-?[1-4](?!\d))?[/.·*]?){0,6})"
 )
-_MODULUS = re.compile(r"(?i)\s*\(?\s*mod(?:ulo)?\s+(\d{1,18})\s*\)?")
 _EQUALS = re.compile(r"(?<![!=<>])=+>?|[≡→←≈]|-{1,9}>")
-_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-          "eleven", "twelve")  # fmt: skip
 #: Where a clause ends, unless another answer follows.
 _OTHER = r"(?!\s*(?:or|and|maybe|perhaps|possibly|alternatively|otherwise|else)\b)"
 _CLAUSE = re.compile(
@@ -147,24 +141,16 @@ def _number(apart: bool, text: str, mode: str) -> str | None:
     are_two = re.match(r"(?i)\W*[a-z]\s?=.*(?:[,;]|\band|\bor)\s?[a-z]\Z", left)
     if is_prose or are_two or "!=" in text:
         return None
-    text = last.strip(_BEGINS).rstrip(_ENDS)
-    while text[:1] in ("(", "[") and text[-1:] in (")", "]"):
-        text = text[1:-1].strip(_BEGINS)
-    if text.casefold() in _WORDS:
-        return str(_WORDS.index(text.casefold()))
+    text = last.strip(_BEGINS + "([").rstrip(_ENDS + ")]")
     if mode != ALONE:
         text = re.sub(r"\A([-+])\s(?=\d)", r"\1", _LEAD.sub("", text).strip(_BEGINS))
-    match = _WHOLE.match(text := text.lstrip("$€£¥₹"))
+    match = _WHOLE.match(text)
     if match is None or (match["apart"] and (match["sign"] or not apart)):
         return None
-    value = match["sign"].strip("+") + re.sub(r"\D", "", match["digits"] or match["apart"])
-    if match["zeros"] == ".000" and len(value) < 4:  # 1.000 may be a thousand
+    unit = _UNIT.fullmatch(text[match.end() :].rstrip(_ENDS + ")]"))
+    if unit is None or (unit["words"] and mode == ALONE):
         return None
-    rest = text[match.end() :].rstrip(_ENDS + ")]")
-    if modulus := _MODULUS.fullmatch(rest):
-        return value if len(value) < 19 and -1 < int(value) < int(modulus[1]) else None
-    unit = _UNIT.fullmatch(rest)
-    return None if unit is None or (unit["words"] and mode == ALONE) else value
+    return match["sign"].strip("+") + re.sub(r"\D", "", match["digits"] or match["apart"])
 
 
 def _name(forms: dict[str, str | None], apart: bool, text: str, mode: str) -> str | None:
@@ -219,22 +205,20 @@ class _Sequence:
         return tokens or (_checked(text, mode, self._others) if self._is_checked else None)
 
     def _rows(self, text: str, mode: str) -> list[list[str]]:
-        text = re.sub(r"(?s)\A\s*\*\*(.*)\*\*[\s.]*\Z", r"\1", text)
         lines = _unnumbered([line for line in text.splitlines() if not _BORDER.fullmatch(line)])
+        step = -1 if mode == ALONE else 1
         rows: list[list[str]] = []
         blank = stopped = False
-        for line in lines[:: -1 if mode == ALONE else 1]:
+        for line in lines[::step]:
             if _MARKUP.fullmatch(line) or not plain(line).translate(self._signs).strip(" ."):
                 blank = bool(rows)
                 continue
             words = self._tokens(line)
             if not words and mode == BEHIND and not rows:
                 return [self._tokens(_CLAUSE.split(line, maxsplit=1)[0])]
-            is_apart = blank and mode != ENCLOSED and len(words) + len(rows[-1]) > 2
-            # Bands of a Sudoku, whose rows have as many cells as there are digits, are not apart.
-            if stopped := not words or (
-                is_apart and not len(words) == len(rows[-1]) == self._width
-            ):
+            # Blank lines divide answers, but neither lines of one token nor bands of a Sudoku.
+            is_apart = blank and not len(words) == len(rows[-1]) in (1, self._width)
+            if stopped := not words or (is_apart and mode != ENCLOSED):
                 break
             rows.append(words)
             blank = False
@@ -242,7 +226,7 @@ class _Sequence:
             return []
         # Below other text the last line counts, unless the lines are a column or a grid.
         is_last = mode == ALONE and stopped and len({*map(len, rows)}) > 1
-        return rows[:1] if is_last else rows[:: -1 if mode == ALONE else 1]
+        return rows[:1] if is_last else rows[::step]
 
     def _tokens(self, line: str) -> list[str]:
         """The tokens of a line. None if it has anything else at a position that is asked."""
