@@ -28,7 +28,8 @@ _FRACTION, _DEEPEST = re.compile(r"\\[dt]?frac\s?\{([^{}]{0,99})\}\s?\{([^{}]{0,
 #: A whole number, with its digits in groups or, as in the labels of `addition`, apart.
 _WHOLE = re.compile(
     r"(?P<sign>[-+]?)(?:(?P<digits>\d{1,3}(?P<group>[ ,'_])\d{3}(?:(?P=group)\d{3})*+|\d++)"
-    r"(?:\.00?)?|(?P<apart>\d(?P<gap>[\"'`]?[ ,;|]{1,3}+[\"'`]?)\d(?:(?P=gap)\d)*+))(?![\d.,'_ ;|\"]*\d)"
+    r"(?:\.00?)?|(?P<apart>\d(?P<gap>[\"'`]?[ ,;|]{1,3}+[\"'`]?)\d(?:(?P=gap)\d)*+))"
+    r"(?![\d.,'_ ;|\"]*\d)"
 )
 _LEAD = re.compile(
     r"(?i)\A(?:(?:(?:therefore|thus|then|so|hence|simply|just|indeed|exactly|about|now|the|an?|number"
@@ -108,9 +109,10 @@ def reader(
     return _Sequence(names, separator, words, ignored, kind == "checked sequence")
 
 
-def _paragraph(text: str, mode: str) -> str:
-    """All that a mark encloses, the paragraph behind a mark, or, without a mark, the last one."""
-    return text if mode == ENCLOSED else re.split(r"\n\s*\n", text.strip())[-(mode == ALONE)]
+def _lines(text: str, mode: str) -> list[str]:
+    """The lines with more than markup: all that are enclosed, the first behind a mark, the last."""
+    lines = [line for line in text.splitlines() if not _MARKUP.fullmatch(line)]
+    return lines if mode == ENCLOSED else lines[:1] if mode == BEHIND else lines[-1:]
 
 
 def _single(read: Callable[[str, str], str | None], text: str, mode: str) -> str | None:
@@ -118,9 +120,7 @@ def _single(read: Callable[[str, str], str | None], text: str, mode: str) -> str
     bare = text.strip(_BEGINS).rstrip(_ENDS)
     if bare.isdecimal() and bare.isascii():
         return read(bare, mode)
-    lines = [line for line in text.splitlines() if not _MARKUP.fullmatch(line)]
-    lines = lines if mode == ENCLOSED else lines[:1] if mode == BEHIND else lines[-1:]
-    values = set()
+    lines, values = _lines(text, mode), set()
     for line in map(plain, lines):
         if mode == BEHIND:
             line = _CLAUSE.split(line.lstrip(" \t*`:"), maxsplit=1)[0]
@@ -192,6 +192,8 @@ class _Sequence:
         self._label, self._ignored, self._is_checked = label, ignored, checked
         self._subscript = "_" if "_" in "".join(names) else ""
         self._is_short = {*map(len, names)} == {1}
+        dash = r"|(?<=\w)-(?=\w)" if self._is_short and "-" not in names else ""
+        self._between = re.compile(rf"[-=]{{1,9}}>|,?\s(?:and|then)\s{dash}")
         signs = {*",;|│┃║[](){}\"'`*$→←↑↓<>&·•"}.difference(names)
         self._signs = {ord(sign): " " for sign in signs}
         # An arrow may be a move of a path, which the check reads.
@@ -232,13 +234,9 @@ class _Sequence:
         """The tokens of a line. None if it has anything else at a position that is asked."""
         known, is_short = self._known, self._is_short
         for text in dict.fromkeys((line, _ITEM.sub(r"\g<word>", line))):
-            piece = re.sub(r"[-=]{1,9}>", " ", plain(text)).strip(" .!:\t")
+            piece = self._between.sub(" ", plain(text)).strip(" .!:\t")
             piece = piece if "=" in known else piece.rpartition("=")[2]
             piece = re.sub(r"(?<=[a-zA-Z])_(?=\d)", self._subscript, piece)
-            if is_short and "-" not in known and re.fullmatch(r"\s*\w(?:-\w)+", piece):
-                piece = piece.replace("-", " ")
-            if "," in piece:
-                piece = re.sub(r",?\s(?:and|then)\s", " ", piece)
             words = piece.translate(self._signs).split()
             for parts in (text.split(), words, [*"".join(words)] if is_short else words):
                 if len(parts) == len(self._label):
@@ -258,7 +256,7 @@ def _unnumbered(lines: list[str]) -> list[str]:
 
 def _numbers(nested: bool, text: str, mode: str) -> Any:
     """Numbers in lists as JSON or NumPy writes them, or in lines. With `nested` lists of them."""
-    lines = plain(_paragraph(text, mode) if mode == ALONE else text).splitlines()
+    lines = plain(text).splitlines()
     lines = [line for line in lines if line.strip(" \t|:-*_`$") and not _MARKUP.fullmatch(line)]
     if mode == ALONE:
         lines = [*itertools.takewhile(_NUMERIC.fullmatch, lines[::-1])][::-1]
@@ -287,10 +285,7 @@ def _row(line: str) -> list[float] | None:
 
 def _text(text: str, mode: str) -> str | None:
     """Any text on a line, without markup around it."""
-    edges = " \t\r\n*_`$\"'“”‘’"
-    text = re.sub(r"(?m)^\s*```\w*$", "", text)
-    lines = [line for line in text.splitlines() if line.strip(edges + "{}")]
-    line = lines[-1 if mode == ALONE else 0] if lines else ""
+    line, edges = next(iter(_lines(text, mode)), ""), " \t\r\n*_`$\"'“”‘’"
     line = re.sub(r"\\(?:(?:text|math)\w{0,9}\{|[\[\]()])|\}", "", line)
     return line.strip(edges).removesuffix(".").strip(edges) or None
 
@@ -298,13 +293,13 @@ def _text(text: str, mode: str) -> str | None:
 def _checked(text: str, mode: str, signs: Mapping[int, str] = {}) -> str | None:
     """A text for a check."""
     lines = [line.strip("`$* \t") for line in text.strip("`$* \t\r\n").splitlines()]
-    text = _paragraph("\n".join(lines), mode)
-    text = text.rpartition(":\n")[2] if mode == ALONE else text
+    text = "\n".join(lines)
+    if mode != ENCLOSED:
+        text = re.split(r"\n\s*\n", text)[-(mode == ALONE)]
+        text = text.rpartition(":\n")[2] if mode == ALONE else text
     text = "\n".join(_unnumbered(text.splitlines())) if signs else text
     for _ in range(_DEEPEST):
         text = _FRACTION.sub(r"((\1)/(\2))", text)
     text = plain(text).translate(signs).replace("==", "=").strip()
-    *lines, last = text.split("\n")
-    # The rest of a sentence, or its full stop.
-    last = re.sub(r",?\s(?:which|because|since)\s.*|(?<=[\w)\]])\.\Z", "", last)
-    return "\n".join([*lines, last]) or None
+    # Without the rest of a sentence, or its full stop.
+    return re.sub(r",?\s(?:which|because|since)\s.*\Z|(?<=[\w)\]])\.\Z", "", text) or None
