@@ -51,19 +51,16 @@ _HEADING = re.compile(r"(?:[#*_>\s]|the\s|my\s|final\s|correct\s|short\s){0,20}\
 
 
 class Mark(NamedTuple):
-    """A place that is marked as the answer.
+    """A text that is marked as the answer.
 
-    Attributes:
-        text: the marked text: all that is enclosed, or what follows the mark.
-        enclosed: whether the mark encloses the answer.
-        settles: whether earlier marks do not count even if `text` cannot be read.
-        closed: whether the mark ends where it should.
+    The mark may enclose it, settle that no earlier mark counts even if it cannot be read, and be
+    closed, as a box is by a brace.
     """
 
     text: str
-    enclosed: bool
+    encloses: bool
     settles: bool = True
-    closed: bool = True
+    is_closed: bool = True
 
 
 def last_marks(text: str) -> Iterator[Mark]:
@@ -95,7 +92,7 @@ def _box(text: str, small: str, place: int) -> tuple[Mark | None, int]:
         else:
             contents.append(box["held"] or box["bare"] or "")
         start, place = begin, small.rfind("box", max(0, begin - 200), begin)
-    mark = Mark(", ".join(reversed(contents)), enclosed=True, closed=closed)
+    mark = Mark(", ".join(reversed(contents)), encloses=True, is_closed=closed)
     return mark if contents else None, start
 
 
@@ -104,7 +101,7 @@ def _hashes(text: str, small: str, place: int) -> tuple[Mark | None, int]:
     before = small[max(0, place - 20) : place].rpartition("\n")[2]
     is_mark = not before.strip(" \t>*") and small[place + 4 : place + 5] != "#"
     marked = text[place + 4 : place + _LONGEST]
-    return Mark(marked, enclosed=False, settles=False) if is_mark else None, place
+    return Mark(marked, encloses=False, settles=False) if is_mark else None, place
 
 
 def _answer(text: str, small: str, place: int) -> tuple[Mark | None, int]:
@@ -117,14 +114,11 @@ def _answer(text: str, small: str, place: int) -> tuple[Mark | None, int]:
     start = tag.start()
     if not tag["close"]:
         end = _CLOSING.search(small, tag.end()).start()  # type: ignore[union-attr]  # matches the end
-        return Mark(text[tag.end() : end], True, closed=end < len(text)), start
-    opening = _TAG.search(small, max(0, small.rfind("answer", 0, start) - 12), start)
-    if opening and not opening["close"] and not _CUE.search(small, opening.end(), start):
-        return Mark(text[opening.end() : start], enclosed=True), opening.start()
+        return Mark(text[tag.end() : end], True, is_closed=end < len(text)), start
     if any(not tag["close"] for tag in _TAG.finditer(small, max(0, start - _LONGEST), start)):
         return None, start  # that tag, or a mark inside, comes first
     line = text[:start].rstrip().rpartition("\n")[2].rpartition(">")[2]
-    return None if _CUE.search(lowered(line)) else Mark(line, enclosed=True), start
+    return None if _CUE.search(lowered(line)) else Mark(line, encloses=True), start
 
 
 def _line(text: str, small: str, place: int) -> Mark | None:
@@ -140,7 +134,7 @@ def _line(text: str, small: str, place: int) -> Mark | None:
             start += text[start : start + 1] == " "
             value, end = json.JSONDecoder().raw_decode(text, start)
             if not text[end : end + 1].isalnum():
-                return Mark(value if isinstance(value, str) else text[start:end], enclosed=True)
+                return Mark(value if isinstance(value, str) else text[start:end], encloses=True)
     marked = _END.split(text[start : start + _LONGEST], maxsplit=1)[0]
     return Mark(marked, False, said["verb"] is None)
 

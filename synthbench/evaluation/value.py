@@ -71,8 +71,8 @@ def read_answer(text: str, read: Reader, truncated: bool = False) -> Any:
     """
     for part in read_message(text) or ():
         for mark in last_marks(part):
-            if mark.closed or not truncated:
-                value = read(mark.text, ENCLOSED if mark.enclosed else BEHIND)
+            if mark.is_closed or not truncated:
+                value = read(mark.text, ENCLOSED if mark.encloses else BEHIND)
                 if value is not None or mark.settles:
                     return value
         if not truncated and (value := read(part, ALONE)) is not None:
