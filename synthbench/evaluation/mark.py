@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from synthbench.evaluation.message import lowered
-from synthbench.evaluation.plain import INLINE
 
 #: Text with braces in braces.
 _BRACED = r"(?:\\.|[^\\{}])*+"
@@ -30,8 +29,6 @@ _BETWEEN_BOXES = re.compile(
     r"(?:[\s,;$&|→>.-]|\\[,;:!]|\\(?:quad|qquad|to|rightarrow|text|ldots|cdots)\b|[{}]|and|or"
     r"|\n\(?\d{1,3}[.):]\s){0,40}"
 )
-#: The end of a text behind a mark.
-_END = re.compile(f"<(?=/)(?!{INLINE})")
 #: The most characters of an answer in tags or behind a mark.
 _LONGEST = 10_000
 #: A tag around an answer, perhaps without its first sign.
@@ -135,7 +132,7 @@ def _line(text: str, small: str, place: int) -> Mark | None:
             value, end = json.JSONDecoder().raw_decode(text, start)
             if not text[end : end + 1].isalnum():
                 return Mark(value if isinstance(value, str) else text[start:end], encloses=True)
-    marked = _END.split(text[start : start + _LONGEST], maxsplit=1)[0]
+    marked = text[start : start + _LONGEST].partition("</")[0]
     return Mark(marked, False, said["verb"] is None)
 
 

@@ -39,9 +39,7 @@ _LOOKS = (
 )  # fmt: skip
 _ALIKE = {sign: looks[0] for looks in _LOOKS for sign in looks}
 _OTHER = re.compile(r"[^\x00-\x7f]")
-#: Tags in a line.
-INLINE = r"/?(?:b|i|em|strong|code|span)>"
-_TAG = re.compile(f"(?i)<{INLINE}")
+_TAG = re.compile("(?i)</?(?:b|i|em|strong|code|span)>")
 _COMMAND = re.compile(r"\\([a-zA-Z]+|.)\s?", re.DOTALL)
 #: A sign between groups of digits. A blank of TeX, which else is around words struck out.
 _GROUP, _TIE = re.compile(r"\{([,' ])\}"), re.compile(r"(?<=\w)~(?=\w|\Z)")
