@@ -23,8 +23,8 @@ Reader = Callable[[str, str], Any]
 
 _BEGINS = " \t\r\n*_`$\"'“”,:;!{}∴"
 _ENDS = _BEGINS + "."
-#: A fraction of TeX in an answer that a task checks, and the most that are nested.
-_FRACTION, _DEEPEST = re.compile(r"\\[dt]?frac\s?\{([^{}]{0,99})\}\s?\{([^{}]{0,99})\}"), 5
+#: A fraction of TeX in an answer that a task checks.
+_FRACTION = re.compile(r"\\[dt]?frac\s?\{([^{}]{0,99})\}\s?\{([^{}]{0,99})\}")
 #: A whole number, with its digits in groups or, as in the labels of `addition`, apart.
 _WHOLE = re.compile(
     r"(?P<sign>[-+]?)(?:(?P<digits>\d{1,3}(?P<group>[ ,'_])\d{3}(?:(?P=group)\d{3})*+|\d++)"
@@ -39,15 +39,14 @@ _LEAD = re.compile(
 #: A unit behind a number, but no words that make another number of it.
 _UNIT = re.compile(
     r"(?i)\s?(?:\^?(?:%|‰|°|(?:st|nd|rd|th)\b)|[€£¥₹$])?(?:\s*\(?\s*mod(?:ulo)?\s+\d+\s*\)?)?"
-    r"(?P<words>(?:\s?\(?(?!(?:or|to|plus|minus|times|point|(?:hundr|thous)\w+|[mb]illion\w*|half"
-    r"|mod(?:ulo)?|over|squared|cubed|[ekmbx])\b)(?:(?<=[\s/])[a-z]|[a-z]{2,})\b(?:[²³]|\^-?[1-4](?!\d))?[/.·*]?){0,6})"
+    r"(?P<words>(?:\s?\(?(?!(?:or|to|plus|minus|times|point|half|hundred|thousand|[mb]illion|mod"
+    r"|modulo|over|squared|cubed|[ekmbx])\b)(?:(?<=[\s/])[a-z]|[a-z]{2,})\b[²³]?[/.·*]?){0,6})"
 )
 _EQUALS = re.compile(r"(?<![!=<>])=+>?|[≡→←≈]|-{1,9}>")
-#: Where a clause ends, unless another answer follows.
-_OTHER = r"(?!\s*(?:or|and|maybe|perhaps|possibly|alternatively|otherwise|else)\b)"
+#: Where a clause ends.
 _CLAUSE = re.compile(
-    rf"(?i)(?:\.|!(?!\s?(?:[-+/=^]|\*(?!\*)))|;(?!\s*[-+]?\d))(?=[\s*_`\"'$)\]}}]|\Z){_OTHER}"
-    rf"|\s\({_OTHER}|,{_OTHER}(?=\s+[a-z])|\s-+\s(?!\d){_OTHER}|\s\|(?!\s*[-+]?\d)"
+    r"(?i)(?:\.|!(?!\s?(?:[-+/=^]|\*(?!\*)))|;(?!\s*[-+]?\d))(?=[\s*_`\"'$)\]}]|\Z)"
+    r"|(?:\s\(|,(?=\s+[a-z]))(?!\s*(?:or|and|maybe)\b)|\s-+\s(?!\d)|\s\|(?!\s*[-+]?\d)"
     r"|<(?=[/a-z|])|\s(?:because|since|as|which|after|when|where|not)\b|\\[\])]"
 )
 #: A line without anything but markup, or between the rows of a table.
@@ -99,8 +98,8 @@ def reader(
         case "number" | "digits":
             return functools.partial(_single, functools.partial(_number, kind == "digits"))
         case "name":
-            apart = len({*map(len, names)}) == 1
-            return functools.partial(_single, functools.partial(_name, _forms(names), apart))
+            read = functools.partial(_name, _forms(names), len({*map(len, names)}) == 1)
+            return functools.partial(_single, read)
         case "numbers" | "lists":
             return functools.partial(_numbers, kind == "lists")
         case "text" | "checked":
@@ -155,14 +154,13 @@ def _number(apart: bool, text: str, mode: str) -> str | None:
 
 def _name(forms: dict[str, str | None], apart: bool, text: str, mode: str) -> str | None:
     """The name of a class, or a part of it that no other class has."""
-    last = _EQUALS.split(text)[-1].strip(_ENDS + "()[]")
-    last = re.sub(r"(?i)\A(?:an?|the)\s", "", last if mode == ALONE else _LEAD.sub("", last))
-    last = last.strip(_ENDS + "()[]")
+    edges = _ENDS + "()[]"
+    last = _LEAD.sub("", _EQUALS.split(text)[-1].strip(edges)).strip(edges)
     if apart and re.fullmatch(r"\d(?:[ ,|-]{1,2}\d)+", last):
         last = re.sub(r"\D", "", last)
-    edges = ("\"'`* \t", _ENDS, _ENDS + "()[]")
     endings = (_folded(last).removesuffix(ending) for ending in ("", "s", "es"))
-    return next(filter(None, map(forms.get, (*map(text.strip, edges), last, *endings))), None)
+    wholes = (text.strip("\"'`* \t"), text.strip(edges), last)
+    return next(filter(None, map(forms.get, (*wholes, *endings))), None)
 
 
 def _folded(form: str) -> str:
@@ -172,13 +170,12 @@ def _folded(form: str) -> str:
 def _forms(names: tuple[str, ...]) -> dict[str, str | None]:
     """The class that each form stands for: names and their parts, unless two classes share it."""
     forms: dict[str, str | None] = {}
-    for name in (name for name in names if not name.isdigit()):
-        parts = [part for part in re.split(r"\sor\s|/", name) if len(part) > 2]
-        parts = [name, *re.split(r"\sor\s", name), *parts]
-        for form in {_folded(part.strip()) for part in parts}:
+    for name in names:
+        parts = [part.strip() for part in re.split(r"\sor\s|/", name)]
+        for form in {_folded(part) for part in (name, *parts) if part == name or len(part) > 2}:
             forms[form] = None if form in forms else name
     return (
-        forms | {_folded(name): name for name in reversed(names)} | {name: name for name in names}
+        forms | {_folded(name): name for name in names[::-1]} | dict(zip(names, names, strict=True))
     )
 
 
@@ -231,7 +228,7 @@ class _Sequence:
         return rows[:1] if is_last else rows[::step]
 
     def _tokens(self, line: str) -> list[str]:
-        """The tokens of a line. None if it has anything else at a position that is asked."""
+        """The tokens of a line, which has nothing else at a position that is asked."""
         known, is_short = self._known, self._is_short
         for text in dict.fromkeys((line, _ITEM.sub(r"\g<word>", line))):
             piece = self._between.sub(" ", plain(text)).strip(" .!:\t")
@@ -292,13 +289,12 @@ def _text(text: str, mode: str) -> str | None:
 
 def _checked(text: str, mode: str, signs: Mapping[int, str] = {}) -> str | None:
     """A text for a check."""
-    lines = [line.strip("`$* \t") for line in text.strip("`$* \t\r\n").splitlines()]
-    text = "\n".join(lines)
+    text = re.sub(r"(?m)^[`$* \t]+|[`$* \t]+$", "", text).strip()
     if mode != ENCLOSED:
         text = re.split(r"\n\s*\n", text)[-(mode == ALONE)]
         text = text.rpartition(":\n")[2] if mode == ALONE else text
     text = "\n".join(_unnumbered(text.splitlines())) if signs else text
-    for _ in range(_DEEPEST):
+    for _ in range(5):  # one in another
         text = _FRACTION.sub(r"((\1)/(\2))", text)
     text = plain(text).translate(signs).replace("==", "=").strip()
     # Without the rest of a sentence, or its full stop.
