@@ -26,8 +26,7 @@ _BOX = re.compile(
 )
 #: Between two boxes of which each has a part of the answer, or another answer.
 _BETWEEN_BOXES = re.compile(
-    r"(?:[\s,;$&|→>.-]|\\[,;:!]|\\(?:quad|qquad|to|rightarrow|text|ldots|cdots)\b|[{}]|and|or"
-    r"|\n\(?\d{1,3}[.):]\s){0,40}"
+    r"(?:[\s,;$&|→>.{}-]|\\[,;:!]|\\[a-z]{2,10}\b|and|or|\n\(?\d{1,3}[.):]\s){0,40}"
 )
 #: The most characters of an answer in tags or behind a mark.
 _LONGEST = 10_000
@@ -50,14 +49,13 @@ _HEADING = re.compile(r"(?:[#*_>\s]|the\s|my\s|final\s|correct\s|short\s){0,20}\
 class Mark(NamedTuple):
     """A text that is marked as the answer.
 
-    The mark may enclose it, settle that no earlier mark counts even if it cannot be read, and be
-    closed, as a box is by a brace.
+    The mark may enclose it, be closed, as a box by its brace, and settle that no earlier counts.
     """
 
     text: str
     encloses: bool
-    settles: bool = True
     is_closed: bool = True
+    settles: bool = True
 
 
 def last_marks(text: str) -> Iterator[Mark]:
@@ -133,7 +131,7 @@ def _line(text: str, small: str, place: int) -> Mark | None:
             if not text[end : end + 1].isalnum():
                 return Mark(value if isinstance(value, str) else text[start:end], encloses=True)
     marked = text[start : start + _LONGEST].partition("</")[0]
-    return Mark(marked, False, said["verb"] is None)
+    return Mark(marked, encloses=False, settles=not said["verb"])
 
 
 _READERS = {"answer": _answer, "box": _box, "####": _hashes}

@@ -90,7 +90,7 @@ def reader(
             `checked` or `checked sequence`.
         names: the names of the classes, or the tokens.
         separator: the text between two tokens.
-        label: a sequence. Any word counts where it has the ignored token.
+        label: a sequence, in which any word counts for the token `ignored`.
         ignored: this token.
     """
     names = tuple(names)
