@@ -14,15 +14,13 @@ import re
 
 #: Words that open or close thoughts, and the tags that they become.
 _PHRASES = {
-    # Granite, Apriel, Ollama, gpt-oss, Muse
+    # Granite, Apriel, Ollama, gpt-oss
     r"^[ \t>*_#]{0,9}here(?:'s| is| are) my (?:thought process|reasoning steps):": "<thought>",
     r"(?<![,:] )\bhere(?:'s| is) my response:": "</thought>",
     r"^[*_]{0,2}thinking\.\.\.[*_]{0,2}$": "<think>",
     r"^[*_]{0,2}\.{3}done thinking\.[*_]{0,2}$": "</think>",
     r"\Aanalysis(?=we|the|i|let|so|user|need|to|first|it|this)": "<analysis>",
     r"assistantfinal": "</analysis>",
-    r"to=self\s?<\|message\|>": "<inner>",
-    r"to=user\s?<\|message\|>": "</inner>",
 }
 _PHRASE = re.compile("|".join(f"({phrase})" for phrase in _PHRASES), re.I | re.MULTILINE)
 _AT_START = re.compile(r"analysis|[\s>*_#]*(?:here|thinking)")
@@ -87,8 +85,7 @@ def read_message(text: str) -> list[str] | None:
     """
     small = lowered(text)
     turn = _TURN.search(small)
-    has_cue = turn or _AT_START.match(small) or "antfinal" in small
-    if has_cue or ("|" in small and "to=" in small):
+    if turn or _AT_START.match(small) or "antfinal" in small:
         text = _PHRASE.sub(lambda phrase: [*_PHRASES.values()][(phrase.lastindex or 0) - 1], text)
         small = lowered(text)
     if "<" in small or "[" in small or not small.isascii():

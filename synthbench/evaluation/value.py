@@ -39,7 +39,7 @@ _LEAD = re.compile(
 #: A unit behind a number, but no words that make another number of it.
 _UNIT = re.compile(
     r"(?i)\s?(?:\^?(?:%|‰|°|(?:st|nd|rd|th)\b)|[€£¥₹$])?(?:\s*\(?\s*mod(?:ulo)?\s+\d+\s*\)?)?"
-    r"(?P<words>(?:\s?\(?(?!(?:or|to|plus|minus|times|point|half|hundred|thousand|[mb]illion|mod"
+    r"(?P<words>(?:\s?\(?(?!(?:or|to|plus|minus|times|point|half|hundreds?|thousands?|[mb]illions?|mod"
     r"|modulo|over|squared|cubed|[ekmbx])\b)(?:(?<=[\s/])[a-z]|[a-z]{2,})\b[²³]?[/.·*]?){0,6})"
 )
 _EQUALS = re.compile(r"(?<![!=<>])=+>?|[≡→←≈]|-{1,9}>")
@@ -57,7 +57,7 @@ _ITEM = re.compile(
     r"(?i)\A[\s*_`#>•$-]{0,8}(?:(?:step\s)?(?P<word>[a-z]{1,12}\s?)?[#(]?(?P<number>\d{1,4})[*_]{0,3}"
     r"(?(word)[.:]|(?:[.):]|(?<=#\d)))[*_]{0,3}|(?:a|ans|answer|assistant)\s?:|(?<=[-*•>#]))\s+"
 )
-_NUMERIC = re.compile(r"[\s\d.,;|()\[\]eE+:*`$-]*")
+_NUMERIC = re.compile(r"(?:[\s\d.,;|()\[\]+:*`$-]|(?<=\d)[eE](?=[-+\d]))*")
 
 
 def read_answer(text: str, read: Reader, truncated: bool = False) -> Any:
@@ -98,8 +98,9 @@ def reader(
         case "number" | "digits":
             return functools.partial(_single, functools.partial(_number, kind == "digits"))
         case "name":
-            read = functools.partial(_name, _forms(names), len({*map(len, names)}) == 1)
-            return functools.partial(_single, read)
+            forms = {_folded(name): name for name in names[::-1]}
+            forms |= dict(zip(names, names, strict=True))
+            return functools.partial(_single, functools.partial(_name, forms))
         case "numbers" | "lists":
             return functools.partial(_numbers, kind == "lists")
         case "text" | "checked":
@@ -152,12 +153,10 @@ def _number(apart: bool, text: str, mode: str) -> str | None:
     return match["sign"].strip("+") + re.sub(r"\D", "", match["digits"] or match["apart"])
 
 
-def _name(forms: dict[str, str | None], apart: bool, text: str, mode: str) -> str | None:
-    """The name of a class, or a part of it that no other class has."""
+def _name(forms: dict[str, str], text: str, mode: str) -> str | None:
+    """The name of a class, in small or capital letters, perhaps as several."""
     edges = _ENDS + "()[]"
     last = _LEAD.sub("", _EQUALS.split(text)[-1].strip(edges)).strip(edges)
-    if apart and re.fullmatch(r"\d(?:[ ,|-]{1,2}\d)+", last):
-        last = re.sub(r"\D", "", last)
     endings = (_folded(last).removesuffix(ending) for ending in ("", "s", "es"))
     wholes = (text.strip("\"'`* \t"), text.strip(edges), last)
     return next(filter(None, map(forms.get, (*wholes, *endings))), None)
@@ -165,18 +164,6 @@ def _name(forms: dict[str, str | None], apart: bool, text: str, mode: str) -> st
 
 def _folded(form: str) -> str:
     return re.sub(r"(?<!\A)[-_\s]+", "", form).casefold()
-
-
-def _forms(names: tuple[str, ...]) -> dict[str, str | None]:
-    """The class that each form stands for: names and their parts, unless two classes share it."""
-    forms: dict[str, str | None] = {}
-    for name in names:
-        parts = [part.strip() for part in re.split(r"\sor\s|/", name)]
-        for form in {_folded(part) for part in (name, *parts) if part == name or len(part) > 2}:
-            forms[form] = None if form in forms else name
-    return (
-        forms | {_folded(name): name for name in names[::-1]} | dict(zip(names, names, strict=True))
-    )
 
 
 class _Sequence:
@@ -258,26 +245,23 @@ def _numbers(nested: bool, text: str, mode: str) -> Any:
     if mode == ALONE:
         lines = [*itertools.takewhile(_NUMERIC.fullmatch, lines[::-1])][::-1]
     text = "\n".join(lines).strip(_BEGINS)
-    run = _NUMERIC.match(text)[0].strip(_ENDS).rstrip("[(" + _BEGINS)  # type: ignore[index]  # always matches
-    parsed = [*map(_row, re.findall(r"\[([^\[\]]*)\]", run))]
-    parsed = parsed or [*itertools.takewhile(bool, map(_row, run.splitlines()))]
-    rows = [row for row in parsed if row is not None]
+    run = _NUMERIC.match(text)[0].strip(_ENDS).rstrip("[(-" + _BEGINS)  # type: ignore[index]  # always matches
+    try:
+        rows = [*filter(None, map(_row, re.findall(r"\[([^\[\]]*)\]", run) or run.splitlines()))]
+    except ValueError:
+        return None
     is_whole = mode != ENCLOSED or run == text.strip(".")
-    if not is_whole or not rows or rows != parsed or run.count("[") != run.count("]"):
+    if not is_whole or not rows or run.count("[") != run.count("]"):
         return None
     if re.match(r"\[\s*\[", run) or (nested and (len(rows) > 1 or "[" in run)):
         return rows
     is_column = all(len(row) == 1 for row in rows)
-    return [*itertools.chain.from_iterable(rows if is_column else rows[:1])] or None
+    return [*itertools.chain.from_iterable(rows if is_column else rows[:1])]
 
 
-def _row(line: str) -> list[float] | None:
-    """The numbers of a line. None if it contains anything else."""
+def _row(line: str) -> list[float]:
     words = re.sub(r"[|,;()]", " ", line.strip(_ENDS)).split()
-    try:
-        return [int(word) if word.isdecimal() else float(word) for word in words]
-    except ValueError:
-        return None
+    return [int(word) if word.isdecimal() else float(word) for word in words]
 
 
 def _text(text: str, mode: str) -> str | None:
