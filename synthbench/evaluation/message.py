@@ -76,12 +76,10 @@ def lowered(text: str) -> str:
 
 
 def read_message(text: str) -> list[str] | None:
-    """Find the message in the text of a language model.
+    """The message of a reply, split before lines that begin another turn or question.
 
-    Returns:
-        The message, split before each line that begins another turn or question. The first part
-        that states an answer has the reply's answer: a model may restate the question before, and
-        make up others afterwards. None if the reply ends within its thoughts.
+    The first part that states an answer has the reply's: a model may restate the question before,
+    and make up others afterwards. None if the reply ends within its thoughts.
     """
     small = lowered(text)
     turn = _TURN.search(small)

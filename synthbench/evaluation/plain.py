@@ -14,7 +14,6 @@ _HIDDEN = re.compile(
     r"\\(?:fcolorbox\s?\{[^{}]*\}|textcolor|color(?:box)?)\s?(?:\[[^][{}]*\]\s?)?\{[^{}]*\}"
     r"|\\(?:[hv]?phantom|[hv]space|label|tag)\*?\s?\{[^{}]{0,999}\}"
     r"|\\(?:begin|end)\s?\{\w{1,20}\*?\}(?:\{[lcr| ]*\})?"
-    r"|\\(?:[hc]line|(?:top|mid|bottom)rule)(?![a-z])(?:\{[\d-]{1,9}\})?"
 )
 #: Commands of TeX for each sign. Any other is a word, which no value has.
 _NAMES = {
@@ -51,7 +50,6 @@ def plain(text: str) -> str:
         text = _TAG.sub("", text)
     if "\\" in text or "{" in text:
         text = _GROUP.sub(r"\1", text).replace(",\\!", ",")
-    if "\\" in text or "^{" in text:
         text = _COMMAND.sub(_sign, _HIDDEN.sub("", text)).replace("{", "").replace("}", "")
     if "~" in text:
         text = _TIE.sub(" ", text)

@@ -63,10 +63,7 @@ _NUMERIC = re.compile(r"(?:[\s\d.,;|()\[\]+:*`$-]|(?<=\d)[eE](?=[-+\d]))*")
 def read_answer(text: str, read: Reader, truncated: bool = False) -> Any:
     """The answer of a reply: of the first part of its message that states any.
 
-    Args:
-        text: the reply.
-        read: reads a value.
-        truncated: whether the reply stopped at the limit of tokens, so that only marks count.
+    If it is `truncated`, at the limit of tokens, only a mark that is closed has an answer.
     """
     for part in read_message(text) or ():
         for mark in last_marks(part):
@@ -124,9 +121,7 @@ def _single(read: Callable[[str, str], str | None], text: str, mode: str) -> str
     for line in map(plain, lines):
         if mode == BEHIND:
             line = _CLAUSE.split(line.lstrip(" \t*`:"), maxsplit=1)[0]
-        value = read(line, mode) or read(_ITEM.sub(r"\g<word>", line), mode)
-        if value or any(map(str.isalpha, line)) or len(lines) == 1:
-            values.add(value)
+        values.add(read(line, mode) or read(_ITEM.sub(r"\g<word>", line), mode))
     return values.pop() if len(values) == 1 else None
 
 
