@@ -37,7 +37,7 @@ _TAG = re.compile(
 )
 _CLOSING = re.compile(r"[<\[]\s?/?\s?(?:final|my|correct)?[ _-]?answer|</|\Z")
 _IS = re.compile(
-    r"answers?[\"'*_`)\]]{0,5}(?:\s{1,9}(?:to|for|of)\b[^.:=\n]{1,200}?)??\s{0,9}"
+    r"(?P<hashes>####(?!#))|answers?[\"'*_`)\]]{0,5}(?:\s{1,9}(?:to|for|of)\b[^.:=\n]{1,200}?)??\s{0,9}"
     r"(?:[:=：＝](?:\*\*|__|</\w{1,6}>)?|-{1,2}>|=>|→|⇒|➡|\b(?P<verb>(?:is|was|equals"
     r"|(?:would|should|must|will|can only|has to) be|comes?(?: out)? to|turns out to be)\b\s?:?)"
     r"|(?<!\n)(?=[(\[]\s?-?\d)|(?P<title>(?=[*_:# \t]{0,9}\n)))"
@@ -91,16 +91,8 @@ def _box(text: str, small: str, place: int) -> tuple[Mark | None, int]:
     return mark if contents else None, start
 
 
-def _hashes(text: str, small: str, place: int) -> tuple[Mark | None, int]:
-    """`#### 7`, at the beginning of a line. A heading if no answer follows."""
-    before = small[max(0, place - 20) : place].rpartition("\n")[2]
-    is_mark = not before.strip(" \t>*") and small[place + 4 : place + 5] != "#"
-    marked = text[place + 4 : place + _LONGEST]
-    return Mark(marked, encloses=False, settles=False) if is_mark else None, place
-
-
 def _answer(text: str, small: str, place: int) -> tuple[Mark | None, int]:
-    """The mark that the word "answer" makes, and where it begins."""
+    """The mark that the word "answer" or `####` makes, and where it begins."""
     before = max(0, place - 12)
     begin = max(small.rfind("<", before, place), small.rfind("[", before, place))
     tag = (_TAG.match(small, begin) if begin >= 0 else None) or _TAG.match(small, place)
@@ -117,22 +109,23 @@ def _answer(text: str, small: str, place: int) -> tuple[Mark | None, int]:
 
 
 def _line(text: str, small: str, place: int) -> Mark | None:
-    """An answer behind "Answer:" or "the answer is", also in JSON."""
+    """An answer behind "Answer:", "the answer is" or, at the beginning of a line, `####`."""
     said = _IS.match(small, place)
     if said is None or small[place - 1 : place].isalpha():
         return None
     start, line = said.end(), text.rfind("\n", 0, place) + 1
-    if said["title"] is not None and not _HEADING.match(small, line, place):
+    is_heading = said["hashes"] or said["title"] is not None
+    if is_heading and not _HEADING.match(small, line, place):
         return None
-    if text[place + 6 : place + 7] in ("'", '"'):
+    if not said["hashes"] and text[place + 6 : place + 7] in ("'", '"'):
         with contextlib.suppress(ValueError, RecursionError):
             start += text[start : start + 1] == " "
             value, end = json.JSONDecoder().raw_decode(text, start)
             if not text[end : end + 1].isalnum():
                 return Mark(value if isinstance(value, str) else text[start:end], encloses=True)
     marked = text[start : start + _LONGEST].partition("</")[0]
-    return Mark(marked, encloses=False, settles=not said["verb"])
+    return Mark(marked, encloses=False, settles=not (said["hashes"] or said["verb"]))
 
 
-_READERS = {"answer": _answer, "box": _box, "####": _hashes}
+_READERS = {"answer": _answer, "box": _box, "####": _answer}
 _CUE = re.compile("|".join(_READERS))

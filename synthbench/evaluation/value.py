@@ -133,8 +133,8 @@ def _number(apart: bool, text: str, mode: str) -> str | None:
     left = "=".join(sides).replace("mod", "").strip(_BEGINS)
     is_prose = mode == ALONE and re.search(r"[^\W\d_]{2}", left) and not left.isalpha()
     # Two unknowns: "a = 7 or b = 8".
-    are_two = re.match(r"(?i)\W*[a-z]\s?=.*(?:[,;]|\band|\bor)\s?[a-z]\Z", left)
-    if is_prose or are_two or "!=" in text:
+    is_two = re.search(r"(?i)!=|\A\W*[a-z]\s?=.*(?:[,;]|\band|\bor)\s?[a-z]\s?=", text)
+    if is_prose or is_two:
         return None
     text = last.strip(_BEGINS + "([").rstrip(_ENDS + ")]")
     if mode != ALONE:
