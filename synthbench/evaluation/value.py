@@ -205,9 +205,7 @@ class _Sequence:
             blank = False
         if stopped and mode == ENCLOSED:
             return []
-        # Below other text the last line counts, unless the lines are a column or a grid.
-        is_last = mode == ALONE and stopped and len({*map(len, rows)}) > 1
-        return rows[:1] if is_last else rows[::step]
+        return rows[::step]
 
     def _tokens(self, line: str) -> list[str]:
         """The tokens of a line, which has nothing else at a position that is asked."""
