@@ -40,8 +40,8 @@ _ALIKE = {sign: looks[0] for looks in _LOOKS for sign in looks}
 _OTHER = re.compile(r"[^\x00-\x7f]")
 _TAG = re.compile("(?i)</?(?:b|i|em|strong|code|span)>")
 _COMMAND = re.compile(r"\\([a-zA-Z]+|.)\s?", re.DOTALL)
-#: A sign between groups of digits. A blank of TeX, which else is around words struck out.
-_GROUP, _TIE = re.compile(r"\{([,' ])\}"), re.compile(r"(?<=\w)~(?=\w|\Z)")
+#: A sign between groups of digits.
+_GROUP = re.compile(r"\{([,' ])\}")
 
 
 def plain(text: str) -> str:
@@ -51,8 +51,7 @@ def plain(text: str) -> str:
     if "\\" in text or "{" in text:
         text = _GROUP.sub(r"\1", text).replace(",\\!", ",")
         text = _COMMAND.sub(_sign, _HIDDEN.sub("", text)).replace("{", "").replace("}", "")
-    if "~" in text:
-        text = _TIE.sub(" ", text)
+    text = text.replace("~", " ")
     return text if text.isascii() else _OTHER.sub(lambda sign: _ascii(sign[0]), text)
 
 

@@ -269,7 +269,6 @@ def _checked(text: str, mode: str, signs: Mapping[int, str] = {}) -> str | None:
     text = re.sub(r"(?m)^[`$* \t]+|[`$* \t]+$", "", text).strip()
     if mode != ENCLOSED:
         text = re.split(r"\n\s*\n", text)[-(mode == ALONE)]
-        text = text.rpartition(":\n")[2] if mode == ALONE else text
     text = "\n".join(_unnumbered(text.splitlines())) if signs else text
     for _ in range(5):  # one in another
         text = _FRACTION.sub(r"((\1)/(\2))", text)
