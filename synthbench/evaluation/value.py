@@ -152,9 +152,8 @@ def _name(forms: dict[str, str], text: str, mode: str) -> str | None:
     """The name of a class, in small or capital letters, perhaps as several."""
     edges = _ENDS + "()[]"
     last = _LEAD.sub("", _EQUALS.split(text)[-1].strip(edges)).strip(edges)
-    endings = (_folded(last).removesuffix(ending) for ending in ("", "s", "es"))
-    wholes = (text.strip("\"'`* \t"), text.strip(edges), last)
-    return next(filter(None, map(forms.get, (*wholes, *endings))), None)
+    forms_of = (text.strip(edges), last, *map(_folded(last).removesuffix, ("", "s", "es")))
+    return next(filter(None, map(forms.get, forms_of)), None)
 
 
 def _folded(form: str) -> str:
@@ -246,10 +245,8 @@ def _numbers(nested: bool, text: str, mode: str) -> Any:
     is_whole = mode != ENCLOSED or run == text.strip(".")
     if not is_whole or not rows or run.count("[") != run.count("]"):
         return None
-    if re.match(r"\[\s*\[", run) or (nested and (len(rows) > 1 or "[" in run)):
-        return rows
-    is_column = all(len(row) == 1 for row in rows)
-    return [*itertools.chain.from_iterable(rows if is_column else rows[:1])]
+    is_nested = nested or re.match(r"\[\s*\[", run)
+    return rows if is_nested else [*itertools.chain.from_iterable(rows)]
 
 
 def _row(line: str) -> list[float]:
