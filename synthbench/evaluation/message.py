@@ -116,8 +116,6 @@ def _spans(small: str) -> list[tuple[int, int]] | None:
         elif kind == "close":
             if stem != "details":  # the prompt has the opening
                 spans, start, ended = [], end, False
-        elif kind == "open" and ended:
-            break
         elif kind == "special" and not spans and not text[start:begin].strip():
             role = _ROLE.match(text, end)
             start = role.end() if role else end
@@ -131,6 +129,6 @@ def _spans(small: str) -> list[tuple[int, int]] | None:
                 ended = True
                 if _USER.match(text, begin):
                     break
-    if thought:
-        return None
-    return spans if ended else [*spans, (start, len(small))]
+    if not ended:
+        spans.append((start, len(small)))
+    return None if thought and not ended else spans
