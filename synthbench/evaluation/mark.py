@@ -42,6 +42,7 @@ _IS = re.compile(
     r"|(?:would|should|must|will|can only|has to) be|comes?(?: out)? to|turns out to be)\b\s?:?)"
     r"|(?<!\n)(?=[(\[]\s?-?\d)|(?P<title>(?=[*_:# \t]{0,9}\n)))"
 )
+_QUOTED = re.compile(r'\s?"(?:[^"\\\n]|\\.)*"(?=\s*}|,\s*"\w+":)')
 #: The text before "answer" in a heading.
 _HEADING = re.compile(r"(?:[#*_>\s]|the\s|my\s|final\s|correct\s|short\s){0,20}\Z")
 
@@ -117,12 +118,9 @@ def _line(text: str, small: str, place: int) -> Mark | None:
     is_heading = said["hashes"] or said["title"] is not None
     if is_heading and not _HEADING.match(small, line, place):
         return None
-    if not said["hashes"] and text[place + 6 : place + 7] in ("'", '"'):
-        with contextlib.suppress(ValueError, RecursionError):
-            start += text[start : start + 1] == " "
-            value, end = json.JSONDecoder().raw_decode(text, start)
-            if not text[end : end + 1].isalnum():
-                return Mark(value if isinstance(value, str) else text[start:end], encloses=True)
+    if quoted := _QUOTED.match(text, start):
+        with contextlib.suppress(ValueError):
+            return Mark(json.loads(quoted[0]), encloses=True)
     marked = text[start : start + _LONGEST].partition("</")[0]
     return Mark(marked, encloses=False, settles=not (said["hashes"] or said["verb"]))
 

@@ -46,8 +46,7 @@ _GROUP = re.compile(r"\{([,' ])\}")
 
 def plain(text: str) -> str:
     """A text without TeX's and inline markup, with ASCII digits, dashes, blanks and quotes."""
-    if "<" in text:
-        text = _TAG.sub("", text)
+    text = _TAG.sub("", text)
     if "\\" in text or "{" in text:
         text = _GROUP.sub(r"\1", text).replace(",\\!", ",")
         text = _COMMAND.sub(_sign, _HIDDEN.sub("", text)).replace("{", "").replace("}", "")

@@ -46,7 +46,7 @@ _EQUALS = re.compile(r"(?<![!=<>])=+>?|[≡→←≈]|-{1,9}>")
 #: Where a clause ends.
 _CLAUSE = re.compile(
     r"(?i)(?:\.|!(?!\s?(?:[-+/=^]|\*(?!\*)))|;(?!\s*[-+]?\d))(?=[\s*_`\"'$)\]}]|\Z)"
-    r"|(?:\s\(|,(?=\s+[a-z]))(?!\s*(?:or|and|maybe)\b)|\s-+\s(?!\d)|\s\|(?!\s*[-+]?\d)"
+    r"|(?:\s\(|,(?=\s+[a-z]|\s*\"\w+\":))(?!\s*(?:or|and|maybe)\b)|\s-+\s(?!\d)|\s\|(?!\s*[-+]?\d)"
     r"|<(?=[/a-z|])|\s(?:because|since|as|which|after|when|where|not)\b|\\[\])]"
 )
 #: A line without anything but markup, or between the rows of a table.
@@ -242,8 +242,7 @@ def _numbers(nested: bool, text: str, mode: str) -> Any:
         rows = [*filter(None, map(_row, re.findall(r"\[([^\[\]]*)\]", run) or run.splitlines()))]
     except ValueError:
         return None
-    is_whole = mode != ENCLOSED or run == text.strip(".")
-    if not is_whole or not rows or run.count("[") != run.count("]"):
+    if not rows or run.count("[") != run.count("]"):
         return None
     is_nested = nested or re.match(r"\[\s*\[", run)
     return rows if is_nested else [*itertools.chain.from_iterable(rows)]
