@@ -83,10 +83,8 @@ def _box(text: str, small: str, place: int) -> tuple[Mark | None, int]:
         box = _BOX.match(text, begin) if begin >= 0 else None
         if box is None or (contents and not _BETWEEN_BOXES.fullmatch(text, box.end(), start)):
             break
-        if box["end"] == "":
-            contents, closed = [text[box.start("held") :]], False
-        else:
-            contents.append(box["held"] or box["bare"] or "")
+        contents.append(box["held"] or box["bare"] or "")
+        closed = closed and box["end"] != ""
         start, place = begin, small.rfind("box", max(0, begin - 200), begin)
     mark = Mark(", ".join(reversed(contents)), encloses=True, is_closed=closed)
     return mark if contents else None, start

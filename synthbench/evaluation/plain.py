@@ -37,6 +37,8 @@ _LOOKS = (
     "↓↓⇓", "(⟨〈", ")⟩〉", "+➕", "/➗", "\n\u2028\u2029\u0085",
 )  # fmt: skip
 _ALIKE = {sign: looks[0] for looks in _LOOKS for sign in looks}
+#: Characters of some kinds: dashes, blanks, and those without width.
+_KINDS = {"Pd": "-", "Zs": " ", "Cf": "", "Mn": "", "Me": ""}
 _OTHER = re.compile(r"[^\x00-\x7f]")
 _TAG = re.compile("(?i)</?(?:b|i|em|strong|code|span)>")
 _COMMAND = re.compile(r"\\([a-zA-Z]+|.)\s?", re.DOTALL)
@@ -69,10 +71,8 @@ def _ascii(sign: str) -> str:
     kind, digit, code = unicodedata.category(sign), unicodedata.decimal(sign, None), ord(sign)
     if sign in _ALIKE or digit is not None:
         return _ALIKE[sign] if digit is None else str(digit)
-    if kind in ("Pd", "Zs"):
-        return "-" if kind == "Pd" else " "
-    if kind in ("Cf", "Mn", "Me"):  # without width: joiners, marks, a key's cap
-        return ""
+    if kind in _KINDS:
+        return _KINDS[kind]
     if 0x2190 <= code <= 0x21FF or 0x2794 <= code <= 0x27BE or 0x27F0 <= code <= 0x297F:
         return "→"
     if kind == "So" and (0x2600 <= code <= 0x27BF or code >= 0x1F300):  # emoji
