@@ -37,8 +37,7 @@ _LOOKS = (
     "↓↓⇓", "(⟨〈", ")⟩〉", "+➕", "/➗", "\n\u2028\u2029\u0085",
 )  # fmt: skip
 _ALIKE = {sign: looks[0] for looks in _LOOKS for sign in looks}
-#: Characters of some kinds: dashes, blanks, and those without width.
-_KINDS = {"Pd": "-", "Zs": " ", "Cf": "", "Mn": "", "Me": ""}
+_KINDS = {"Pd": "-", "Zs": " ", "Cf": "", "Mn": "", "Me": ""}  # dashes, blanks, without width
 _OTHER = re.compile(r"[^\x00-\x7f]")
 _TAG = re.compile("(?i)</?(?:b|i|em|strong|code|span)>")
 _COMMAND = re.compile(r"\\([a-zA-Z]+|.)\s?", re.DOTALL)

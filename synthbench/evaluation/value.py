@@ -171,26 +171,24 @@ class _Sequence:
         self._subscript = "_" if "_" in "".join(names) else ""
         self._is_short = {*map(len, names)} == {1}
         dash = r"|(?<=\w)-(?=\w)" if self._is_short and "-" not in names else ""
-        self._between = re.compile(rf"[-=]{{1,9}}>|,?\s(?:and|then)\s{dash}")
-        signs = {*",;|│┃║[](){}\"'`*$→←↑↓<>&·•"}.difference(names)
+        self._between = re.compile(rf"[-=]{{1,9}}>|[→←↑↓]|,?\s(?:and|then)\s{dash}")
+        signs = {*",;|│┃║[](){}\"'`*$<>&·•"}.difference(names)
         self._signs = {ord(sign): " " for sign in signs}
-        # An arrow may be a move of a path, which the check reads.
-        self._others = {ord(sign): " " for sign in signs.difference("→←↑↓")}
 
     def __call__(self, text: str, mode: str) -> str | None:
         """The tokens of all lines, of the first lines behind a mark, or of the last lines."""
         is_path = self._is_checked and re.search("[←↑↓]", plain(text))
         rows = [] if is_path else self._rows(text, mode)
         tokens = self._separator.join(itertools.chain.from_iterable(rows))
-        return tokens or (_checked(text, mode, self._others) if self._is_checked else None)
+        return tokens or (_checked(text, mode, self._signs) if self._is_checked else None)
 
     def _rows(self, text: str, mode: str) -> list[list[str]]:
         lines = _unnumbered([line for line in text.splitlines() if not _BORDER.fullmatch(line)])
         step = -1 if mode == ALONE else 1
         rows: list[list[str]] = []
-        blank = stopped = False
+        blank = False
         for line in lines[::step]:
-            if _MARKUP.fullmatch(line) or not plain(line).translate(self._signs).strip(" ."):
+            if _MARKUP.fullmatch(line) or not plain(line).translate(self._signs).strip(" .→←↑↓"):
                 blank = bool(rows)
                 continue
             words = self._tokens(line)
@@ -198,12 +196,10 @@ class _Sequence:
                 return [self._tokens(_CLAUSE.split(line, maxsplit=1)[0])]
             # Blank lines divide answers, but neither lines of one token nor bands of a Sudoku.
             is_apart = blank and not len(words) == len(rows[-1]) in (1, self._width)
-            if stopped := not words or (is_apart and mode != ENCLOSED):
-                break
+            if not words or (is_apart and mode != ENCLOSED):
+                return [] if mode == ENCLOSED else rows[::step]
             rows.append(words)
             blank = False
-        if stopped and mode == ENCLOSED:
-            return []
         return rows[::step]
 
     def _tokens(self, line: str) -> list[str]:
