@@ -48,15 +48,12 @@ _HEADING = re.compile(r"(?:[#*_>\s]|the\s|my\s|final\s|correct\s|short\s){0,20}\
 
 
 class Mark(NamedTuple):
-    """A text that is marked as the answer.
-
-    The mark may enclose it, be closed, as a box by its brace, and settle that no earlier counts.
-    """
+    """A text that is marked as the answer."""
 
     text: str
-    encloses: bool
+    encloses: bool  # as a box does, and "Answer:" does not
     is_closed: bool = True
-    settles: bool = True
+    settles: bool = True  # no earlier mark counts, even if the text has no value
 
 
 def last_marks(text: str) -> Iterator[Mark]:

@@ -46,9 +46,7 @@ _EVENTS = re.compile(
     r"|_(?:user|bot|end)|(?:extra_id|special|reserved|tokens_unused)_\d+)(?:_token)?>|\|?turn\|?>"
     r"|<?/?sys>>?|[be]~<|/?inst>|/?system_prompt>|end final response>))"
 )
-_ENDS = re.compile(
-    r"(?<![^\W_])(?:end(?:of\w+)?|stop|close|suffix|unused(?:17|95))(?![^\W_])|^.\s?\|?/"
-)
+_ENDS = re.compile(r"(?<![^\W_])(?:end|stop|close|suffix|unused(?:17|95))|^.\s?\|?/")
 _ANGLES = tuple(zip("[]◁《【▷》】｜", "<><<<>>>|", strict=True))
 #: Those of them that are written in square brackets.
 _BRACKETS = re.compile(
@@ -56,7 +54,7 @@ _BRACKETS = re.compile(
     r"|sep|cls|/s|(?:begin|end) final response|\|[^][\n]{1,60})\]|\[[be]~\[|\[\|[\w▁|]{0,40}\Z"
 )
 #: The model's role, behind a special token that begins its turn.
-_ROLE = re.compile(r"\s*(?:assistant|model|bot|gpt|final|response\b(?=<))\b[ \t]*:?")
+_ROLE = re.compile(r"(?:\s*(?:assistant|model|bot|gpt|final|response\b(?=<))\b[ \t]*:?)?")
 #: The token that begins a turn of the user.
 _USER = re.compile(r"<[^<>\n]{0,60}?(?:>\s*)?(?:user|human|inst)\b")
 #: A line that begins another turn or question, or thoughts in words.
@@ -113,12 +111,10 @@ def _spans(small: str) -> list[tuple[int, int]] | None:
         if thought:
             if kind == "close" and stem in (thought, "role"):
                 start, thought = end, ""
-        elif kind == "close":
-            if stem != "details":  # the prompt has the opening
-                spans, start, ended = [], end, False
+        elif kind == "close" and stem != "details":  # the prompt has the opening
+            spans, start, ended = [], end, False
         elif kind == "special" and not spans and not text[start:begin].strip():
-            role = _ROLE.match(text, end)
-            start = role.end() if role else end
+            start = _ROLE.match(text, end).end()  # type: ignore[union-attr]  # always matches
         else:
             if not ended and text[start:begin].strip():
                 spans.append((start, begin))
@@ -129,6 +125,6 @@ def _spans(small: str) -> list[tuple[int, int]] | None:
                 ended = True
                 if _USER.match(text, begin):
                     break
-    if not ended:
-        spans.append((start, len(small)))
-    return None if thought and not ended else spans
+    if ended:
+        return spans
+    return None if thought else [*spans, (start, len(small))]

@@ -95,8 +95,7 @@ def reader(
         case "number" | "digits":
             return functools.partial(_single, functools.partial(_number, kind == "digits"))
         case "name":
-            forms = {_folded(name): name for name in names[::-1]}
-            forms |= dict(zip(names, names, strict=True))
+            forms = {_folded(name): name for name in names[::-1]} | {name: name for name in names}
             return functools.partial(_single, functools.partial(_name, forms))
         case "numbers" | "lists":
             return functools.partial(_numbers, kind == "lists")
@@ -240,8 +239,7 @@ def _numbers(nested: bool, text: str, mode: str) -> Any:
         return None
     if not rows or run.count("[") != run.count("]"):
         return None
-    is_nested = nested or re.match(r"\[\s*\[", run)
-    return rows if is_nested else [*itertools.chain.from_iterable(rows)]
+    return rows if nested else [*itertools.chain.from_iterable(rows)]
 
 
 def _row(line: str) -> list[float]:
