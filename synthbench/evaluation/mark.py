@@ -28,8 +28,6 @@ _BOX = re.compile(
 _BETWEEN_BOXES = re.compile(
     r"(?:[\s,;$&|→>.{}-]|\\[,;:!]|\\[a-z]{2,10}\b|and|or|\n\(?\d{1,3}[.):]\s){0,40}"
 )
-#: The most characters of an answer in tags or behind a mark.
-_LONGEST = 10_000
 #: A tag around an answer, perhaps without its first sign.
 _TAG = re.compile(
     r"[<\[]\s?(?P<close>/\s?)?(?:final|my|correct)?[ _-]?answer(?:(?:\s[^<>\[\]\n]{0,60})?>|\s?\])"
@@ -98,8 +96,9 @@ def _answer(text: str, small: str, place: int) -> tuple[Mark | None, int]:
     if not tag["close"]:
         end = _CLOSING.search(small, tag.end()).start()  # type: ignore[union-attr]  # matches the end
         return Mark(text[tag.end() : end], True, is_closed=end < len(text)), start
-    if any(not tag["close"] for tag in _TAG.finditer(small, max(0, start - _LONGEST), start)):
-        return None, start  # that tag, or a mark inside, comes first
+    tags = [*_TAG.finditer(small, max(0, small.rfind("answer", 0, start) - 12), start)]
+    if tags and not tags[-1]["close"]:
+        return None, start  # the opening tag, which comes next
     line = text[:start].rstrip().rpartition("\n")[2].rpartition(">")[2]
     return None if _CUE.search(lowered(line)) else Mark(line, encloses=True), start
 
@@ -116,7 +115,7 @@ def _line(text: str, small: str, place: int) -> Mark | None:
     if quoted := _QUOTED.match(text, start):
         with contextlib.suppress(ValueError):
             return Mark(json.loads(quoted[0]), encloses=True)
-    marked = text[start : start + _LONGEST].partition("</")[0]
+    marked = text[start : start + 10_000].partition("</")[0]  # so much is read
     return Mark(marked, encloses=False, settles=not (said["hashes"] or said["verb"]))
 
 
