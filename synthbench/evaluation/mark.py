@@ -6,7 +6,6 @@ Answer: 7   **Final answer**\n\n7   The answer is 7.   {"answer": 7}   #### 7
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
 from collections.abc import Iterator
@@ -25,9 +24,7 @@ _BOX = re.compile(
     re.DOTALL,
 )
 #: Between two boxes of which each has a part of the answer, or another answer.
-_BETWEEN_BOXES = re.compile(
-    r"(?:[\s,;$&|→>.{}-]|\\[,;:!]|\\[a-z]{2,10}\b|and|or|\n\(?\d{1,3}[.):]\s){0,40}"
-)
+_BETWEEN_BOXES = re.compile(r"(?:[\s,;$&|→>.{}():\d-]|\\[,;:!]|\\[a-z]{2,10}\b|and|or){0,40}")
 #: A tag around an answer, perhaps without its first sign.
 _TAG = re.compile(
     r"[<\[]\s?(?P<close>/\s?)?(?:final|my|correct)?[ _-]?answer(?:(?:\s[^<>\[\]\n]{0,60})?>|\s?\])"
@@ -40,9 +37,8 @@ _IS = re.compile(
     r"|(?:would|should|must|will|can only|has to) be|comes?(?: out)? to|turns out to be)\b\s?:?)"
     r"|(?<!\n)(?=[(\[]\s?-?\d)|(?P<title>(?=[*_:# \t]{0,9}\n)))"
 )
-_QUOTED = re.compile(r'\s?"(?:[^"\\\n]|\\.)*"(?=\s*}|,\s*"\w+":)')
-#: The text before "answer" in a heading.
-_HEADING = re.compile(r"(?:[#*_>\s]|the\s|my\s|final\s|correct\s|short\s){0,20}\Z")
+_QUOTED = re.compile(r'\s?"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt])*"(?=\s*}|,\s*"\w+":)')
+_HEADING = re.compile(r"(?:[#*_>\s]|(?:the|my|final|correct|short)\s){0,20}\Z")  # before "answer"
 
 
 class Mark(NamedTuple):
@@ -113,8 +109,7 @@ def _line(text: str, small: str, place: int) -> Mark | None:
     if is_heading and not _HEADING.match(small, line, place):
         return None
     if quoted := _QUOTED.match(text, start):
-        with contextlib.suppress(ValueError):
-            return Mark(json.loads(quoted[0]), encloses=True)
+        return Mark(json.loads(quoted[0]), encloses=True)
     marked = text[start : start + 10_000].partition("</")[0]  # so much is read
     return Mark(marked, encloses=False, settles=not (said["hashes"] or said["verb"]))
 

@@ -55,8 +55,7 @@ _BRACKETS = re.compile(
 )
 #: The model's role, behind a special token that begins its turn.
 _ROLE = re.compile(r"(?:\s*(?:assistant|model|bot|gpt|final|response\b(?=<))\b[ \t]*:?)?")
-#: The token that begins a turn of the user.
-_USER = re.compile(r"<[^<>\n]{0,60}?(?:>\s*)?(?:user|human|inst)\b")
+_USER = re.compile(r"<[^<>\n]{0,60}?(?:>\s*)?(?:user|human|inst)\b")  # begins a turn
 #: A line that begins another turn or question, or thoughts in words.
 _TURN = re.compile(
     r"\n[ \t>*_#<\[]{0,9}(?=[.nasuhqpiecf]|t[ae]|thinki)(?:\.{0,3}(?:done )?thinking\."

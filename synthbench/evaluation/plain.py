@@ -41,8 +41,8 @@ _KINDS = {"Pd": "-", "Zs": " ", "Cf": "", "Mn": "", "Me": ""}  # dashes, blanks,
 _OTHER = re.compile(r"[^\x00-\x7f]")
 _TAG = re.compile("(?i)</?(?:b|i|em|strong|code|span)>")
 _COMMAND = re.compile(r"\\([a-zA-Z]+|.)\s?", re.DOTALL)
-#: A sign between groups of digits.
-_GROUP = re.compile(r"\{([,' ])\}")
+#: A sign between groups of digits. A blank of TeX, which else is around words struck out.
+_GROUP, _TIE = re.compile(r"\{([,' ])\}"), re.compile(r"(?<=\w)~(?=\w|\Z)")
 
 
 def plain(text: str) -> str:
@@ -51,7 +51,7 @@ def plain(text: str) -> str:
     if "\\" in text or "{" in text:
         text = _GROUP.sub(r"\1", text).replace(",\\!", ",")
         text = _COMMAND.sub(_sign, _HIDDEN.sub("", text)).replace("{", "").replace("}", "")
-    text = text.replace("~", " ")
+    text = _TIE.sub(" ", text)
     return text if text.isascii() else _OTHER.sub(lambda sign: _ascii(sign[0]), text)
 
 
@@ -66,7 +66,6 @@ def _sign(command: re.Match[str]) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def _ascii(sign: str) -> str:
-    """The reading of a character."""
     kind, digit, code = unicodedata.category(sign), unicodedata.decimal(sign, None), ord(sign)
     if sign in _ALIKE or digit is not None:
         return _ALIKE[sign] if digit is None else str(digit)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -18,8 +19,7 @@ from synthbench.evaluation.plain import plain
 
 #: How a text is marked: a mark encloses it, it is behind a mark, or it is unmarked.
 ENCLOSED, BEHIND, ALONE = "enclosed", "behind", "alone"
-#: Reads a text that is marked in one of these ways: its value, or None.
-Reader = Callable[[str, str], Any]
+Reader = Callable[[str, str], Any]  # of a text that is marked so
 
 _BEGINS = " \t\r\n*_`$\"'“”,:;!{}∴"
 _ENDS = _BEGINS + "."
@@ -33,21 +33,22 @@ _WHOLE = re.compile(
 )
 _LEAD = re.compile(
     r"(?i)\A(?:(?:(?:therefore|thus|then|so|hence|simply|just|indeed|exactly|about|now|the|an?|number"
-    r"|value|integer|digit|symbol|string|class|label|equals?(?: to)?|is|answer|result|final)\b"
-    r"|[$€£¥₹#=≈>→])[,:\s]*)+"
+    r"|value|digit|symbol|string|class|label|equals?|to|is|answer|result)\b|[$€£¥₹#=≈>→])[,:\s]*)+"
 )
 #: A unit behind a number, but no words that make another number of it.
 _UNIT = re.compile(
-    r"(?i)\s?(?:\^?(?:%|‰|°|(?:st|nd|rd|th)\b)|[€£¥₹$])?(?:\s*\(?\s*mod(?:ulo)?\s+\d+\s*\)?)?"
-    r"(?P<words>(?:\s?\(?(?!(?:or|to|plus|minus|times|point|half|hundreds?|thousands?|[mb]illions?|mod"
-    r"|modulo|over|squared|cubed|[ekmbx])\b)(?:(?<=[\s/])[a-z]|[a-z]{2,})\b[²³]?[/.·*]?){0,6})"
+    r"(?i)\s?(?:\^?(?:%|‰|°|(?:st|nd|rd|th)\b)|[€£¥₹$])?(?:\s*\(?\s*mod(?:ulo)?\s+\d+\s*\)?)?(?P<words>"
+    r"(?:\s?\(?(?!(?:or|to|plus|minus|times|point|half|hundreds?|thousands?|[mb]illions?|mod|over|if"
+    r"|squared|cubed|[ekmbx])\b)(?:(?<=[\s/])[a-z]|[a-z]{2,})\b[²³]?[/.·*]?){0,6})"
 )
 _EQUALS = re.compile(r"(?<![!=<>])=+>?|[≡→←≈]|-{1,9}>")
-#: Where a clause ends.
+_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+#: Where a clause ends, unless another answer follows.
+_OTHER = r"(?!\s*(?:or|and|maybe|perhaps|possibly|alternatively|otherwise|else)\b)"
 _CLAUSE = re.compile(
-    r"(?i)(?:\.|!(?!\s?(?:[-+/=^]|\*(?!\*)))|;(?!\s*[-+]?\d))(?=[\s*_`\"'$)\]}]|\Z)"
-    r"|(?:\s\(|,(?=\s+[a-z]|\s*\"\w+\":))(?!\s*(?:or|and|maybe)\b)|\s-+\s(?!\d)|\s\|(?!\s*[-+]?\d)"
-    r"|<(?=[/a-z|])|\s(?:because|since|as|which|after|when|where|not)\b|\\[\])]"
+    rf"(?i)(?:\.|!(?!\s?(?:[-+/=^]|\*(?!\*)))|;(?!\s*[-+]?\d))(?=[\s*_`\"'$)\]}}]|\Z){_OTHER}"
+    rf"|\s\({_OTHER}|,{_OTHER}(?=\s+[a-z]|\s*[\"']\w+[\"']:)|\s-+\s(?!\d){_OTHER}"
+    r"|\s\|(?!\s*[-+]?\d)|<(?=[/a-z|])|\s(?:because|since|as|which|after|when|where|not)\b|\\[\])]"
 )
 #: A line without anything but markup, or between the rows of a table.
 _MARKUP = re.compile(r"[\s*`$]*|\s*(?:\\[\[(\])]|```.*|(?:--|\|)[\s|:-]*+|\{)\s*")
@@ -81,22 +82,16 @@ def reader(
 ) -> Reader:
     """The reader for a kind of label.
 
-    Args:
-        kind: `number`, `digits` (that may be apart), `name` (of a class), `sequence` (of tokens),
-            `numbers` (in a list), `lists` (of these), `text`, or, for a check that parses it,
-            `checked` or `checked sequence`.
-        names: the names of the classes, or the tokens.
-        separator: the text between two tokens.
-        label: a sequence, in which any word counts for the token `ignored`.
-        ignored: this token.
+    Kinds are `number`, `digits` (that may be apart), `name` (of a class), `sequence` (of tokens),
+    `numbers` (in a list), `lists` (of these), `text`, and, for a check that parses it, `checked`
+    and `checked sequence`. Any word counts where the sequence `label` has the token `ignored`.
     """
     names = tuple(names)
     match kind:
         case "number" | "digits":
             return functools.partial(_single, functools.partial(_number, kind == "digits"))
         case "name":
-            forms = {_folded(name): name for name in names[::-1]} | {name: name for name in names}
-            return functools.partial(_single, functools.partial(_name, forms))
+            return functools.partial(_single, functools.partial(_name, _forms(names)))
         case "numbers" | "lists":
             return functools.partial(_numbers, kind == "lists")
         case "text" | "checked":
@@ -125,19 +120,20 @@ def _single(read: Callable[[str, str], str | None], text: str, mode: str) -> str
 
 
 def _number(apart: bool, text: str, mode: str) -> str | None:
-    """A whole number, in an equation behind its last sign."""
+    """A whole number, in an equation behind its last sign, unless that has two unknowns."""
     if text.isdecimal() and text.isascii():
         return text
     *sides, last = _EQUALS.split(text)
     left = "=".join(sides).replace("mod", "").strip(_BEGINS)
     is_prose = mode == ALONE and re.search(r"[^\W\d_]{2}", left) and not left.isalpha()
-    # Two unknowns: "a = 7 or b = 8".
     is_two = re.search(r"(?i)!=|\A\W*[a-z]\s?=.*(?:[,;]|\band|\bor)\s?[a-z]\s?=", text)
     if is_prose or is_two:
         return None
     text = last.strip(_BEGINS + "([").rstrip(_ENDS + ")]")
     if mode != ALONE:
         text = re.sub(r"\A([-+])\s(?=\d)", r"\1", _LEAD.sub("", text).strip(_BEGINS))
+    if text.casefold() in _WORDS:
+        return str(_WORDS.index(text.casefold()))
     match = _WHOLE.match(text)
     if match is None or (match["apart"] and (match["sign"] or not apart)):
         return None
@@ -151,12 +147,21 @@ def _name(forms: dict[str, str], text: str, mode: str) -> str | None:
     """The name of a class, in small or capital letters, perhaps as several."""
     edges = _ENDS + "()[]"
     last = _LEAD.sub("", _EQUALS.split(text)[-1].strip(edges)).strip(edges)
-    forms_of = (text.strip(edges), last, *map(_folded(last).removesuffix, ("", "s", "es")))
-    return next(filter(None, map(forms.get, forms_of)), None)
+    wholes = (text.strip("\"'`* \t"), text.strip(edges), last)
+    endings = map(_folded(last).removesuffix, ("", "s", "es"))
+    return next(filter(None, map(forms.get, (*wholes, *endings))), None)
 
 
 def _folded(form: str) -> str:
-    return re.sub(r"(?<!\A)[-_\s]+", "", form).casefold()
+    return re.sub(r"(?<!\A)[-_,|\s]+", "", form).casefold()
+
+
+def _forms(names: tuple[str, ...]) -> dict[str, str]:
+    """The class of each form: a name, or a part of it that no other class has."""
+    parts = [(name, part) for name in names for part in re.split(r"\sor\s|/(?=...)", name)]
+    counts = Counter(_folded(part) for _, part in parts)
+    forms = {_folded(part): name for name, part in parts if counts[_folded(part)] == 1}
+    return forms | {_folded(name): name for name in names[::-1]} | {name: name for name in names}
 
 
 class _Sequence:
@@ -167,10 +172,11 @@ class _Sequence:
     ) -> None:
         self._known, self._width, self._separator = frozenset(names), len(names), separator
         self._label, self._ignored, self._is_checked = label, ignored, checked
-        self._subscript = "_" if "_" in "".join(names) else ""
-        self._is_short = {*map(len, names)} == {1}
+        self._subscript, self._is_short = "_" * ("_" in "".join(names)), {*map(len, names)} == {1}
         dash = r"|(?<=\w)-(?=\w)" if self._is_short and "-" not in names else ""
-        self._between = re.compile(rf"[-=]{{1,9}}>|[→←↑↓]|,?\s(?:and|then)\s{dash}")
+        self._between = re.compile(
+            rf"[-=]{{1,9}}>|[→←↑↓]|,\s(?:and|then)\s|\s(?:and|then)\s(?=\S+\s*\Z){dash}"
+        )
         signs = {*",;|│┃║[](){}\"'`*$<>&·•"}.difference(names)
         self._signs = {ord(sign): " " for sign in signs}
 
@@ -239,6 +245,8 @@ def _numbers(nested: bool, text: str, mode: str) -> Any:
         return None
     if not rows or run.count("[") != run.count("]"):
         return None
+    is_column = all(len(row) == 1 for row in rows)
+    rows = rows if nested or is_column else rows[-(mode == ALONE) :][:1]
     return rows if nested else [*itertools.chain.from_iterable(rows)]
 
 
