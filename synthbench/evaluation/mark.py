@@ -32,12 +32,14 @@ _TAG = re.compile(
 )
 _CLOSING = re.compile(r"[<\[]\s?/?\s?(?:final|my|correct)?[ _-]?answer|</|\Z")
 _IS = re.compile(
-    r"(?P<hashes>####(?!#))|answers?[\"'*_`)\]]{0,5}(?:\s{1,9}(?:to|for|of)\b[^.:=\n]{1,200}?)??\s{0,9}"
+    r"(?P<hashes>(?<!#)####(?!#))|answers?[\"'*_`)\]]{0,5}(?:\s{1,9}(?:to|for|of)\b[^.:=\n]{1,200}?)??\s{0,9}"
     r"(?:[:=：＝](?:\*\*|__|</\w{1,6}>)?|-{1,2}>|=>|→|⇒|➡|\b(?P<verb>(?:is|was|equals"
     r"|(?:would|should|must|will|can only|has to) be|comes?(?: out)? to|turns out to be)\b\s?:?)"
     r"|(?<!\n)(?=[(\[]\s?-?\d)|(?P<title>(?=[*_:# \t]{0,9}\n)))"
 )
-_QUOTED = re.compile(r'\s?"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt])*"(?=\s*}|,\s*"\w+":)')
+_QUOTED = re.compile(
+    r'\s?"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"(?=\s*}|,\s*"[^\W\d])'
+)
 _HEADING = re.compile(r"(?:[#*_>\s]|(?:the|my|final|correct|short)\s){0,20}\Z")  # before "answer"
 
 

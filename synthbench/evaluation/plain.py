@@ -13,7 +13,7 @@ import unicodedata
 _HIDDEN = re.compile(
     r"\\(?:fcolorbox\s?\{[^{}]*\}|textcolor|color(?:box)?)\s?(?:\[[^][{}]*\]\s?)?\{[^{}]*\}"
     r"|\\(?:[hv]?phantom|[hv]space|label|tag)\*?\s?\{[^{}]{0,999}\}"
-    r"|\\(?:begin|end)\s?\{\w{1,20}\*?\}(?:\{[lcr| ]*\})?"
+    r"|\\(?:begin|end)\s?\{\w{1,20}\*?\}(?:\{[lcr| ]*\})?|\\[hc]line\b(?:\{[\d-]*\})?"
 )
 #: Commands of TeX for each sign. Any other is a word, which no value has.
 _NAMES = {

@@ -32,7 +32,7 @@ _WHOLE = re.compile(
     r"(?![\d.,'_ ;|\"]*\d)"
 )
 _LEAD = re.compile(
-    r"(?i)\A(?:(?:(?:therefore|thus|then|so|hence|simply|just|indeed|exactly|about|now|the|an?|number"
+    r"(?i)\A(?:(?:(?:therefore|thus|then|so|simply|just|indeed|exactly|about|now|the|an?|place|number"
     r"|value|digit|symbol|string|class|label|equals?|to|is|answer|result)\b|[$€£¥₹#=≈>→])[,:\s]*)+"
 )
 #: A unit behind a number, but no words that make another number of it.
@@ -51,7 +51,7 @@ _CLAUSE = re.compile(
     r"|\s\|(?!\s*[-+]?\d)|<(?=[/a-z|])|\s(?:because|since|as|which|after|when|where|not)\b|\\[\])]"
 )
 #: A line without anything but markup, or between the rows of a table.
-_MARKUP = re.compile(r"[\s*`$]*|\s*(?:\\[\[(\])]|```.*|(?:--|\|)[\s|:-]*+|\{)\s*")
+_MARKUP = re.compile(r"[\s*`$}]*|\s*(?:\\[\[(\])]|```.*|(?:--|\|)[\s|:-]*+|\{)\s*")
 _BORDER = re.compile(r"(?=.*[|+\u250c-\u257f])[\s|+:]*[-=\u2500-\u257f][\s|+:=\u2500-\u257f-]+")
 #: The beginning of a line in a list.
 _ITEM = re.compile(
