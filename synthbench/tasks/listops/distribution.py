@@ -16,7 +16,6 @@ import functools
 import itertools
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +24,9 @@ from synthbench.tasks.trees.distribution import DEPTH_BITS, DEPTH_MASK, KeyDistr
 
 OPERATORS = ("MIN", "MAX", "MED", "SM")
 _DIGITS = range(10)
-_ONE_DEPTH, _TWO_DEPTHS = np.uint16(DEPTH_BITS), np.uint16(2 * DEPTH_BITS)
+_DEPTH_BITS, _POSITION_BITS = np.uint16(DEPTH_BITS), np.uint16(4)
 _DEPTH_MASK = np.uint16(DEPTH_MASK)
-_ALL_VALUE_BITS = np.uint16(15 << (2 * DEPTH_BITS))
+_ALL_VALUE_BITS = np.uint16(15)
 _ABSENT = np.uint16(0xFFFF)  # ranks behind every argument
 
 
@@ -52,25 +51,30 @@ class ListOpsDistribution(KeyDistribution):
     ) -> NDArray[np.int16]:
         number = {name: kind for kind, name in enumerate(self.operators)}
         keyed = arguments.view(np.uint16)
-        depths = keyed & _DEPTH_MASK
-        # Of equal values the first in this order decides.
         position = np.arange(len(arguments), dtype=np.int8)[:, None]
-        tied = keyed if self.strict else (keyed ^ depths) | position.astype(np.uint16)
-        ranked: NDArray[np.uint16] = (tied << _ONE_DEPTH) | depths
+        # The least of these ranks decides: the depth is in their lowest bits, the value on top.
+        ranked, depth_bits = keyed, _DEPTH_BITS
+        if not self.strict:
+            depths = keyed & _DEPTH_MASK
+            ranked = (keyed ^ depths) << _POSITION_BITS
+            ranked |= position.astype(np.uint16) << _DEPTH_BITS | depths
+            depth_bits = _DEPTH_BITS + _POSITION_BITS
         # MAX is MIN of values that are turned upside down.
-        turned = (kinds == number.get("MAX", -1)) * _ALL_VALUE_BITS
-        ranked ^= turned
+        turned = (kinds == number.get("MAX", -1)) * (_ALL_VALUE_BITS << depth_bits)
+        ranked = ranked ^ turned
         least = self.grammar.min_args
         ranked[least:] |= (position[least:] >= arity) * _ABSENT
         decisive = ranked.min(axis=0)
-        value, depth = (decisive ^ turned) >> _TWO_DEPTHS, decisive & _DEPTH_MASK
+        value, depth = (decisive ^ turned) >> depth_bits, decisive & _DEPTH_MASK
         nodes = np.flatnonzero(kinds == number.get("MED", -1))
-        value[nodes], depth[nodes] = _median(ranked.take(nodes, axis=1), arity.take(nodes))
+        median = _median(ranked.take(nodes, axis=1), arity.take(nodes), depth_bits)
+        value[nodes], depth[nodes] = median
         nodes = np.flatnonzero(kinds == number.get("SM", -1))
-        values = (keyed >> _ONE_DEPTH).sum(axis=0, dtype=np.uint16)
-        value[nodes] = values.take(nodes) % np.uint16(10)
-        depth[nodes] = depths.max(axis=0).take(nodes)
-        keys: NDArray[np.int16] = ((value << _ONE_DEPTH) | (depth + np.uint16(1))).view(np.int16)
+        added = keyed.take(nodes, axis=1)
+        sums = (added >> _DEPTH_BITS).sum(axis=0, dtype=np.uint16)
+        value[nodes] = sums - sums // np.uint16(10) * np.uint16(10)  # as `%`, but faster
+        depth[nodes] = (added & _DEPTH_MASK).max(axis=0)
+        keys: NDArray[np.int16] = ((value << _DEPTH_BITS) | (depth + np.uint16(1))).view(np.int16)
         return keys
 
     def chances(self, kind: int, arity: int, arguments: dict[int, float]) -> dict[int, float]:
@@ -93,49 +97,33 @@ class ListOpsDistribution(KeyDistribution):
 
 
 def _median(
-    ranked: NDArray[np.uint16], arity: NDArray[np.int8]
+    ranked: NDArray[np.uint16], arity: NDArray[np.int8], depth_bits: np.uint16
 ) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
-    """The median of each column, and the largest depth among the one or two that decide it."""
-    _sort_columns(ranked)
-    value, depth = _first_of_value(ranked, (arity - 1) // 2)
-    # If two are in the middle and have one value, its first two decide.
-    pairs = np.flatnonzero(arity % 2 == 0)
-    low = value.take(pairs)
-    high, other = _first_of_value(ranked.take(pairs, axis=1), arity.take(pairs) // 2, low)
-    value[pairs] = (low + high) >> np.uint16(1)
-    depth[pairs] = np.maximum(depth.take(pairs), other)
-    return value, depth
+    """The median of each column, and the largest depth among the one or two that decide it.
 
-
-def _pick(matrix: NDArray[np.uint16], row: NDArray[np.integer[Any]]) -> NDArray[np.uint16]:
-    """The element of every column of the matrix that is in its row."""
-    columns = matrix.shape[1]
-    places: NDArray[np.int64] = np.multiply(row, columns, dtype=np.int64) + np.arange(columns)
-    return matrix.ravel().take(places)
-
-
-def _first_of_value(
-    ranked: NDArray[np.uint16], rank: NDArray[np.int8], taken: NDArray[np.uint16] | None = None
-) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
-    """In each column the value at a rank, and the depth of the first argument with this value.
-
-    If this value is the `taken` one, the depth is that of the second argument with it.
+    The ranks are sorted in place.
     """
-    value = _pick(ranked, rank) >> _TWO_DEPTHS
-    first = (ranked < value << _TWO_DEPTHS).sum(axis=0, dtype=np.int8)
-    if taken is not None:
-        first += value == taken
-    return value, _pick(ranked, first) & _DEPTH_MASK
+    _sort_columns(ranked)
+    columns, even = ranked.shape[1], arity & np.int8(1) == 0
+    middle = np.arange(columns) + (arity // 2).astype(np.int64) * columns
+    high = ranked.ravel().take(middle) >> depth_bits
+    low = ranked.ravel().take(middle - even * columns) >> depth_bits
+    # From a value on: lesser ranks wrap around, so that the first argument with it has the least.
+    from_low, from_high = ranked - (low << depth_bits), ranked - (high << depth_bits)
+    depth, other = from_low.min(axis=0), from_high.min(axis=0)
+    # If two are in the middle and have one value, its first two decide.
+    second = np.maximum(from_low[:-1], from_low[1:]).min(axis=0)
+    other ^= (other ^ second) * (even & (low == high))
+    return (low + high) >> np.uint16(1), np.maximum(depth & _DEPTH_MASK, other & _DEPTH_MASK)
 
 
 def _sort_columns(matrix: NDArray[np.uint16]) -> None:
     """Sort every column in place, by odd-even transposition, which is fast for a few rows."""
     for turn in range(len(matrix)):
-        for row in range(turn % 2, len(matrix) - 1, 2):
-            upper, lower = matrix[row], matrix[row + 1]
-            least = np.minimum(upper, lower)
-            np.maximum(upper, lower, out=lower)
-            upper[:] = least
+        upper, lower = matrix[turn % 2 : -1 : 2], matrix[turn % 2 + 1 :: 2]
+        least = np.minimum(upper, lower)
+        np.maximum(upper, lower, out=lower)
+        upper[:] = least
 
 
 #: Chances by value and depth, float64 `(10, depths)`.
