@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import NamedTuple
+import itertools
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +45,7 @@ def is_too_rare(distribution: KeyDistribution, height: int, key: int) -> bool:
     if distribution.enumerated:
         return False
     chances = _pool_chances(distribution, height, key & DEPTH_MASK, any_value=False)
-    return key >= len(chances) or bool(chances[key] < LEAST_CHANCE)
+    return chances.get(key, 0.0) < LEAST_CHANCE
 
 
 def draws_of_key(distribution: KeyDistribution, operator: int | None, key: int) -> float:
@@ -53,7 +54,7 @@ def draws_of_key(distribution: KeyDistribution, operator: int | None, key: int) 
     height = distribution.grammar.max_depth
     if is_too_rare(of_root, height, key):
         return 0.0
-    return 1.0 / float(_pool_chances(of_root, height, key & DEPTH_MASK, any_value=False)[key])
+    return 1.0 / _pool_chances(of_root, height, key & DEPTH_MASK, any_value=False)[key]
 
 
 def draw_from_pools(
@@ -67,15 +68,16 @@ def draw_from_pools(
     pools: list[Operators] = []
     picks = np.zeros(len(wanted), np.int64)
     before = 0  # operators in the pools so far
+    every = _by_number(wanted)
     for depth in range(1, height + 1):
         chances = _pool_chances(distribution, height, depth, any_value)
         # The nodes that still need an operator, by its key.
-        missing = _by_key(wanted, depth)
+        missing = {key: nodes for key, nodes in every.items() if key & DEPTH_MASK == depth}
         first = True
         while missing:
             size = _pool_size(missing, chances, first)
             pool = _draw_pool(draws, distribution, height, depth, size)
-            drawn = _by_key(pool.keys & DEPTH_MASK if any_value else pool.keys, depth)
+            drawn = _of_depth(pool.keys & DEPTH_MASK if any_value else pool.keys, depth)
             left = {}
             for key, nodes in missing.items():
                 matches = drawn.get(key, nodes[:0])[: len(nodes)]
@@ -88,29 +90,31 @@ def draw_from_pools(
     return Operators.concatenate(pools), picks
 
 
-def _by_key(keys: NDArray[np.int16], depth: int) -> dict[int, NDArray[np.int64]]:
+def _of_depth(keys: NDArray[np.int16], depth: int) -> dict[int, NDArray[np.int64]]:
     """The places of every key of this depth, ascending, by key."""
     (places,) = ((keys & DEPTH_MASK) == depth).nonzero()
-    values = keys.take(places) >> DEPTH_BITS
-    counts = np.bincount(values)
-    occurring = counts.nonzero()[0].tolist()
-    if len(occurring) > 1:  # bytes are sorted in half of the time
-        places = places.take(values.astype(np.uint8).argsort(kind="stable"))
-    ends = counts.cumsum().tolist()
-    return {
-        value << DEPTH_BITS | depth: places[ends[value] - counts[value] : ends[value]]
-        for value in occurring
-    }
+    values = (keys.take(places) >> DEPTH_BITS).astype(np.uint8)  # sorted in half of the time
+    parts = _by_number(values).items()
+    return {value << DEPTH_BITS | depth: places.take(part) for value, part in parts}
+
+
+def _by_number(numbers: NDArray[np.integer[Any]]) -> dict[int, NDArray[np.int64]]:
+    """The places of every number, ascending, by number."""
+    order = numbers.argsort(kind="stable")
+    ordered = numbers.take(order)
+    (cuts,) = (ordered[1:] != ordered[:-1]).nonzero()
+    edges = itertools.pairwise([0, *(cuts + 1).tolist(), len(order)])
+    return {int(ordered[first]): order[first:last] for first, last in edges if first < last}
 
 
 def _pool_size(
-    missing: dict[int, NDArray[np.int64]], chances: NDArray[np.float64], first: bool
+    missing: dict[int, NDArray[np.int64]], chances: dict[int, float], first: bool
 ) -> int:
     """Number of operators to draw so that few of the wanted keys are missing afterwards."""
-    most = max(len(nodes) / float(chances[key]) for key, nodes in missing.items())
+    most = max(len(nodes) / chances[key] for key, nodes in missing.items())
     if first:  # the rarest key must not drive the size of the first pool
         wanted = sum(map(len, missing.values()))
-        most = min(most, 2.0 * wanted / (float(chances.max()) * len(missing)))
+        most = min(most, 2.0 * wanted / (max(chances.values()) * len(missing)))
     return int(1.1 * min(most, MOST_DRAWN)) + 32
 
 
@@ -185,11 +189,11 @@ def _draw_pool(
     rank = np.arange(grammar.max_args, dtype=np.int8)[:, None]
     (before,) = (rank[:-1] < leader).ravel().nonzero()  # the last never is
     (behind,) = ((rank[1:] < arity) & (rank[1:] > leader)).ravel().nonzero()  # the first never is
-    drawn = np.zeros(grammar.max_args * size, np.int16)
-    drawn[before] = tables.other.draw(draws, len(before))
-    drawn[size:][behind] = tables.free.draw(draws, len(behind))
-    arguments = drawn.reshape(grammar.max_args, size)
-    arguments += (rank == leader) * tables.deep.draw(draws, size)
+    others, frees = tables.other.draw(draws, len(before)), tables.free.draw(draws, len(behind))
+    # Every argument that is there is the leader's until the others are set.
+    arguments = (rank < arity) * tables.deep.draw(draws, size)
+    drawn = arguments.ravel()
+    drawn[before], drawn[size:][behind] = others, frees
     drawn_kinds = draws.integers(len(distribution.kinds), size)
     kinds = np.array(distribution.kinds, np.uint8).take(drawn_kinds)
     return Operators(distribution.keys(kinds, arity, arguments), kinds, arity, arguments)
@@ -198,14 +202,14 @@ def _draw_pool(
 @functools.lru_cache(maxsize=1024)
 def _pool_chances(
     distribution: KeyDistribution, height: int, depth: int, any_value: bool
-) -> NDArray[np.float64]:
-    """The chance of every key of this depth in a pool, float64. With `any_value` of the depth."""
+) -> dict[int, float]:
+    """The chance of every key of this depth in a pool. With `any_value` of the depth."""
     any_deep = _found(distribution, height, depth)
     grammar = distribution.grammar
     mean_total = total(any_deep[arity] for arity in grammar.arities) / len(grammar.arities)
-    chances = operator_chances(distribution, height)
-    by_key = np.zeros(max(chances) + 1)
-    for key, chance in chances.items():
+    by_key: dict[int, float] = {}
+    for key, chance in operator_chances(distribution, height).items():
         if key & DEPTH_MASK == depth:
-            by_key[depth if any_value else key] += chance / mean_total
+            kept = depth if any_value else key
+            by_key[kept] = by_key.get(kept, 0.0) + chance / mean_total
     return by_key
