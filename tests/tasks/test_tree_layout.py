@@ -1,5 +1,8 @@
 """Trees are counted, listed and laid out as one finds them by trying all and walking through."""
 
+import itertools
+
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -87,13 +90,13 @@ def grammars(draw):
     return grammar, depth
 
 
-def plain_places(roots, grammar):
+def plain_places(roots, grammar, width):
     """The place of every node's first token, level by level, by walking through the trees.
 
-    Every tree has as many places as the longest tree has tokens.
+    Every tree has `width` places.
     """
     levels = []
-    here = [(root, number * grammar.max_length) for number, root in enumerate(roots)]
+    here = [(root, number * width) for number, root in enumerate(roots)]
     while here:
         levels.append([start for _, start in here])
         there = []
@@ -129,11 +132,12 @@ def test_lengths_and_places_are_those_of_the_written_trees(chosen):
     grammar, depth = chosen
     forest, _ = grow(Draws({"test": 2}), 40, DepthDistribution(grammar), depth)
     trees = plain_trees(forest)
-    lengths = forest.lengths()
-    assert lengths[0].tolist() == [tokens_of(tree, grammar.separators) for tree in trees]
-    places = [level.tolist() for level in forest.places(lengths)]
-    expected = plain_places(trees, grammar)
-    assert places == expected + [[]] * (len(places) - len(expected))
+    layout = forest.layout()
+    assert layout.lengths.tolist() == [tokens_of(tree, grammar.separators) for tree in trees]
+    written = forest.write(layout, 1, np.full(grammar.operators, 11, np.uint8), 12)
+    first = np.flatnonzero((written > 0) & (written < 12))
+    places = plain_places(trees, grammar, written.shape[1])
+    assert first.tolist() == sorted(itertools.chain.from_iterable(places))
 
 
 def test_short_limits_leave_few_trees_or_none():
@@ -143,6 +147,6 @@ def test_short_limits_leave_few_trees_or_none():
         )
         forest, keys = grow(Draws({"test": 3}), 2_000, distribution, 8)
         assert forest.trees == len(keys)
-        levels = plain_places(plain_trees(forest), distribution.grammar)
+        levels = plain_places(plain_trees(forest), distribution.grammar, max_length)
         assert {len(level) for level in levels} <= {forest.trees, 2 * forest.trees}
         assert bool(forest.trees) == (max_length == 33)

@@ -39,12 +39,13 @@ def plain_trees(forest):
     """The trees of a forest as nested tuples, read level by level from below."""
     below = []
     for level in reversed(forest.levels):
-        operators, arity, position = set(level.operators.tolist()), iter(level.arity.tolist()), 0
+        arities = dict(zip(level.operators.tolist(), level.arity.tolist(), strict=True))
+        kinds, position = iter(level.kinds.tolist()), 0
         nodes = []
         for index, symbol in enumerate(level.symbol.tolist()):
-            if index in operators:
-                count = next(arity)
-                nodes.append((symbol, *below[position : position + count]))
+            if index in arities:
+                count = arities[index]
+                nodes.append((next(kinds), *below[position : position + count]))
                 position += count
             else:
                 nodes.append(str(symbol))

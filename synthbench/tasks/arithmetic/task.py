@@ -174,9 +174,8 @@ class Arithmetic(ExpressionTask):
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
         goal = self.goal(bucket)
-        forest, _ = grow(
-            draws, n, DepthDistribution(self.grammar(goal.depth)), goal.depth, goal.operator
-        )
+        distribution = DepthDistribution(self.grammar(goal.depth))
+        forest, _ = grow(draws, n, distribution, goal.depth, goal.operator)
         return self._block(draw_digits(draws, forest), goal, held_out=split.evaluation)
 
     def _block(self, forest: Forest, goal: Goal, held_out: bool | None = None) -> Block:
@@ -194,15 +193,15 @@ class Arithmetic(ExpressionTask):
         if 2 * np.count_nonzero(kept) < forest.trees:
             forest, label, needed = forest.take(kept), label[kept], needed[kept]
             problems, kept = problems[kept], kept[kept]
-        lengths, operators = forest.lengths(), self.operator_ids
+        layout, operators = forest.layout(), self.operator_ids
         opening = np.full_like(operators, IDS["("])
         block = Block(
             {
-                "tokens": forest.write(lengths, IDS["0"], opening, IDS[")"], infix=operators),
+                "tokens": forest.write(layout, IDS["0"], opening, IDS[")"], infix=operators),
                 "label": label,
                 "depth": np.full(forest.trees, goal.depth, np.int8),
                 "dependency_depth": needed,
-                "length": lengths[0].astype(np.int16),
+                "length": layout.lengths.astype(np.int16),
                 "problem": problems,
             }
         )
@@ -239,9 +238,8 @@ def draw_digits(draws: Draws, forest: Forest) -> Forest:
     """The trees with a uniform digit at every leaf."""
     levels = []
     for level in forest.levels:
-        symbol = draws.integers(len(DIGITS), len(level.symbol)).astype(np.uint8)
-        symbol[level.operators] = level.symbol.take(level.operators)
-        levels.append(level._replace(symbol=symbol))
+        digits = draws.integers(len(DIGITS), len(level.symbol)).astype(np.uint8)
+        levels.append(level._replace(symbol=digits))
     return dataclasses.replace(forest, levels=tuple(levels))
 
 
@@ -259,7 +257,7 @@ def evaluate(
     depth = np.zeros(len(value), np.int8)
     for level in reversed(forest.levels[:-1]):  # operands come in pairs, left and right
         left, right = value[0::2], value[1::2]
-        is_product = (operators == IDS["*"]).take(level.symbol.take(level.operators))
+        is_product = (operators == IDS["*"]).take(level.kinds)
         # Of the factors that are 0 the shallower counts. Without any, the deeper operand does.
         zero_depth = depth | (value != 0) * _NO_DEPTH
         zero_depth = np.minimum(zero_depth[0::2], zero_depth[1::2])

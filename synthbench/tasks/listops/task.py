@@ -33,7 +33,7 @@ from synthbench.tasks.trees.distribution import DEPTH_BITS
 from synthbench.tasks.trees.effort import check_effort
 from synthbench.tasks.trees.expression import Expression
 from synthbench.tasks.trees.grammar import Grammar
-from synthbench.tasks.trees.sampling import grow
+from synthbench.tasks.trees.sampling import grow_all
 from synthbench.tasks.trees.task import DIGITS, LONGEST, ExpressionParameters, ExpressionTask
 
 TOKENS = (*DIGITS, "]", *(f"[{name}" for name in OPERATORS))
@@ -190,22 +190,24 @@ class ListOps(ExpressionTask):
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
         goal, distribution = self.goal(bucket), self.distribution(split)
-        forest, keys = grow(draws, n, distribution, goal.depth, goal.operator, goal.label)
+        forest, keys, whole = grow_all(
+            draws, n, distribution, goal.depth, goal.operator, goal.label
+        )
         problems = self.problems(forest)
-        lengths = forest.lengths()
-        wanted = are_held_out(problems) == split.evaluation
-        wanted &= lengths[0] >= self.parameters.min_length
-        # The sampler would drop the other trees anyway, but writing many of them takes time.
-        if 2 * np.count_nonzero(wanted) < forest.trees:
+        layout = forest.layout()
+        wanted = whole & (are_held_out(problems) == split.evaluation)
+        wanted &= layout.lengths >= self.parameters.min_length
+        # Writing many of the other trees takes longer than leaving them out before.
+        if 4 * np.count_nonzero(wanted) < forest.trees:
             forest, keys, problems = forest.take(wanted), keys[wanted], problems[wanted]
-            lengths, wanted = forest.lengths(), wanted[wanted]
+            layout, wanted = forest.layout(), wanted[wanted]
         block = Block(
             {
-                "tokens": forest.write(lengths, IDS["0"], self.operator_ids, IDS["]"]),
+                "tokens": forest.write(layout, IDS["0"], self.operator_ids, IDS["]"]),
                 "label": (keys >> DEPTH_BITS).astype(np.int8),
                 "depth": forest.depths,
                 "dependency_depth": np.full(forest.trees, goal.depth, np.int8),
-                "length": lengths[0].astype(np.int16),
+                "length": layout.lengths.astype(np.int16),
                 "problem": problems,
             }
         )

@@ -47,7 +47,8 @@ def every_tree(grammar: Grammar, depth: int) -> Forest:
         arity = table.arity.take(nodes)
         operators = np.flatnonzero(arity)
         arity = arity.take(operators)
-        level = level_of(operators, arity, table.symbol.take(nodes))
+        symbol = table.symbol.take(nodes)
+        level = level_of(operators, arity, symbol.take(operators), symbol)
         levels.append(level)
         start = table.first.take(nodes.take(operators)) - level.first
         places = np.repeat(start, arity) + np.arange(arity.sum(dtype=np.int64))

@@ -154,7 +154,8 @@ class Level(NamedTuple):
     Attributes:
         operators: which nodes are operators, int64 `(operators,)`, ascending.
         arity: number of arguments of each operator, int8 `(operators,)`.
-        symbol: each node's digit, or the index of its operator, uint8 `(nodes,)`.
+        kinds: the index of each operator, uint8 `(operators,)`.
+        symbol: each node's digit, uint8 `(nodes,)`. Any digit for operators.
         edges: the first argument of each operator in the next level, and that level's number of
             nodes, int64 `(operators + 1,)`.
         parents: the operator of each node of the next level, int64.
@@ -162,6 +163,7 @@ class Level(NamedTuple):
 
     operators: NDArray[np.int64]
     arity: NDArray[np.int8]
+    kinds: NDArray[np.uint8]
     symbol: NDArray[np.uint8]
     edges: NDArray[np.int64]
     parents: NDArray[np.int64]
@@ -171,25 +173,47 @@ class Level(NamedTuple):
         """The first argument of each operator in the next level, int64 `(operators,)`."""
         return self.edges[:-1]
 
-    def sums(self, below: NDArray[Number]) -> NDArray[Number]:
-        """The sum of each operator's arguments, `(operators,)`, from the values of the next level.
+    def running(self, below: NDArray[Number]) -> NDArray[Number]:
+        """The sum of the values before each node of the next level, and of all, `(nodes + 1,)`.
 
         Sums of unsigned values wrap around.
         """
         running = np.zeros(1 + len(below), below.dtype)
         below.cumsum(out=running[1:])
+        return running
+
+    def sums(self, running: NDArray[Number]) -> NDArray[Number]:
+        """The sum of each operator's arguments, `(operators,)`, from `running`."""
         reached = running.take(self.edges)
         return reached[1:] - reached[:-1]
 
 
 def level_of(
-    operators: NDArray[np.int64], arity: NDArray[np.int8], symbol: NDArray[np.uint8]
+    operators: NDArray[np.int64],
+    arity: NDArray[np.int8],
+    kinds: NDArray[np.uint8],
+    symbol: NDArray[np.uint8],
 ) -> Level:
     """The level with these operators and symbols."""
     edges = np.zeros(1 + len(arity), np.int64)
     arity.cumsum(out=edges[1:])
     parents = np.bincount(edges[1:]).cumsum()[:-1]  # as `repeat`, but faster
-    return Level(operators, arity, symbol, edges, parents)
+    return Level(operators, arity, kinds, symbol, edges, parents)
+
+
+class Layout(NamedTuple):
+    """The places of the tokens of trees. Each node has room for its tokens and a separator.
+
+    Attributes:
+        lengths: tokens of each tree, int64 `(trees,)`.
+        before: for each level with operators, `Level.running` of the rooms.
+        inside: for each level with operators, the room of each operator's arguments, int64
+            `(operators,)`.
+    """
+
+    lengths: NDArray[np.int64]
+    before: list[NDArray[np.int64]]
+    inside: list[NDArray[np.int64]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -224,50 +248,57 @@ class Forest:
                 level_of(
                     operators=left.cumsum().take(level.operators.take(inner)) - 1,
                     arity=level.arity.take(inner),
+                    kinds=level.kinds.take(inner),
                     symbol=level.symbol.compress(left),
                 )
             )
             left = operators_left.take(level.parents)
         return Forest(self.grammar, tuple(levels), self.depths[kept])
 
-    def lengths(self) -> list[NDArray[np.int64]]:
-        """Tokens of every node's subtree, an array for each level."""
-        lengths = [np.ones(len(self.levels[-1].symbol), np.int64)]
+    def layout(self) -> Layout:
+        """The places of the tokens, from the lengths of the nodes."""
+        separators = self.grammar.separators
+        rooms = np.full(len(self.levels[-1].symbol), 1 + separators)
+        before, inside = [], []
         for level in reversed(self.levels[:-1]):
-            own = np.ones(len(level.symbol), np.int64)
-            tokens = 2 + self.grammar.separators * (level.arity - 1)
-            own[level.operators] = tokens + level.sums(lengths[0])
-            lengths.insert(0, own)
-        return lengths
+            before.append(level.running(rooms))
+            inside.append(level.sums(before[-1]))
+            rooms = np.full(len(level.symbol), 1 + separators)
+            rooms[level.operators] = 2 + inside[-1]
+        return Layout(rooms - separators, before[::-1], inside[::-1])
 
     def write(
         self,
-        lengths: list[NDArray[np.int64]],
+        layout: Layout,
         zero: int,
         opening: NDArray[np.uint8],
         closing: int,
         infix: NDArray[np.uint8] | None = None,
     ) -> NDArray[np.uint8]:
-        """The trees as token ids, uint8 `(trees, max_length)`, padded with 0.
+        """The trees as token ids, uint8 `(trees, longest)`, padded with 0.
 
         Args:
-            lengths: see `lengths`.
+            layout: see `layout`.
             zero: the id of the digit 0. The other digits follow it.
             opening: the id of the token before each operator's arguments, uint8 `(operators,)`.
             closing: the id of the token behind them.
             infix: the id of the token between an operator's two arguments, uint8 `(operators,)`.
         """
-        width = self.grammar.max_length
+        width = int(layout.lengths.max(initial=1))
         tokens = np.zeros(self.trees * width, np.uint8)
-        above = None  # the operators whose arguments this level's nodes are
-        for level, length, place in zip(self.levels, lengths, self.places(lengths), strict=True):
-            if infix is not None and above is not None:
-                tokens[place[1::2] - 1] = infix.take(above)
-            tokens[place] = level.symbol + np.uint8(zero)
-            above = level.symbol.take(level.operators)
-            begin = place.take(level.operators)
-            tokens[begin] = opening.take(above)
-            tokens[begin + length.take(level.operators) - 1] = closing
+        place = np.arange(0, len(tokens), width)
+        tokens[place] = self.levels[0].symbol + np.uint8(zero)
+        for level, below, before, inside in zip(
+            self.levels, self.levels[1:], layout.before, layout.inside, strict=False
+        ):
+            begin = place.take(level.operators) + 1
+            tokens[begin - 1] = opening.take(level.kinds)
+            tokens[begin + inside - self.grammar.separators] = closing
+            place = (begin - before.take(level.first)).take(level.parents)
+            place += before[:-1]
+            tokens[place] = below.symbol + np.uint8(zero)
+            if infix is not None:
+                tokens[place[1::2] - 1] = infix.take(level.kinds)
         return tokens.reshape(self.trees, width)
 
     def problems(
@@ -281,19 +312,8 @@ class Forest:
         """
         keys = digits.take(self.levels[-1].symbol)
         for level in reversed(self.levels[:-1]):
-            own = digits.take(level.symbol, mode="clip")  # operators get their keys next
-            codes = operators.take(level.symbol.take(level.operators))
-            own[level.operators] = mix(codes + level.sums(keys))
+            own = digits.take(level.symbol)  # operators get their keys next
+            sums = level.sums(level.running(keys))
+            own[level.operators] = mix(operators.take(level.kinds) + sums)
             keys = own
         return keys
-
-    def places(self, lengths: list[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
-        """The place of every node's first token in `write`, an array for each level."""
-        places = [np.arange(self.trees, dtype=np.int64) * self.grammar.max_length]
-        for level, child_lengths in zip(self.levels, lengths[1:], strict=False):
-            step = child_lengths + self.grammar.separators
-            before = step.cumsum() - step
-            base = places[-1].take(level.operators) + 1 - before.take(level.first)
-            before += base.take(level.parents)
-            places.append(before)
-        return places

@@ -37,14 +37,22 @@ from synthbench.tasks.trees.pools import draw_from_pools, is_too_rare
 
 
 def grow(
+    draws: Draws, n: int, distribution: KeyDistribution, depth: int, operator: int | None = None
+) -> tuple[Forest, NDArray[np.int16]]:
+    """As `grow_all`, without the trees that are too long."""
+    forest, keys, whole = grow_all(draws, n, distribution, depth, operator)
+    return forest.take(whole), keys[whole]
+
+
+def grow_all(
     draws: Draws,
     n: int,
     distribution: KeyDistribution,
     depth: int,
     operator: int | None = None,
     value: int | None = None,
-) -> tuple[Forest, NDArray[np.int16]]:
-    """Draw `n` trees given the depth in their key, and drop those that are too long.
+) -> tuple[Forest, NDArray[np.int16], NDArray[np.bool_]]:
+    """Draw `n` trees given the depth in their key. Those that become too long end early.
 
     Args:
         draws: the only randomness used.
@@ -55,16 +63,16 @@ def grow(
         value: the value in every tree's key, None for any.
 
     Returns:
-        The trees with at most `grammar.max_length` tokens, and their keys, int16 `(trees,)`.
-        The symbol of a digit is the value in its key. The result is empty if the wanted `value`
-        is too rare to be drawn.
+        The trees, their keys, int16 `(trees,)`, and which of them are whole, that is, have at most
+        `grammar.max_length` tokens, bool `(trees,)`. The symbol of a digit is the value in its key.
+        The result is empty if the wanted `value` is too rare to be drawn.
     """
     grammar = distribution.grammar
     of_root = dataclasses.replace(distribution, root=operator)
     root_key = depth | (value or 0) << DEPTH_BITS
     if value is not None and is_too_rare(of_root, grammar.max_depth, root_key):
         n = 0
-    tree = np.arange(n)
+    owner = parents = np.arange(n)  # the tree of each operator above, and the operator of each node
     length = np.full(n, grammar.shortest(depth), np.int64)  # tokens that are certain
     depths = np.zeros(n, np.int8)
     keys = roots = np.full(n, root_key, np.int16)
@@ -73,9 +81,9 @@ def grow(
         (operators,) = ((keys & DEPTH_MASK) > 0).nonzero()
         symbol = (keys >> DEPTH_BITS).astype(np.uint8)
         if not len(operators):
-            levels.append(level_of(operators, np.zeros(0, np.int8), symbol))
+            levels.append(level_of(operators, np.zeros(0, np.int8), symbol[:0], symbol))
             break
-        owner, wanted = tree.take(operators), keys.take(operators)
+        owner, wanted = owner.take(parents.take(operators)), keys.take(operators)
         top = not levels
         pool, picks = sample_given_keys(
             draws,
@@ -86,7 +94,6 @@ def grow(
         )
         if top:
             roots = pool.keys.take(picks)
-        symbol[operators] = pool.kinds.take(picks)
         # The tokens of each operator beyond those that its wanted key needs anyway.
         own = 1 + pool.arity + grammar.separators * (pool.arity - 1)
         below = (pool.arguments & DEPTH_MASK).sum(axis=0, dtype=np.int16)
@@ -95,13 +102,12 @@ def grow(
         length += np.bincount(owner, more, n).astype(np.int64)
         # A tree that is too long gets no arguments, so it ends here.
         arity = pool.arity.take(picks) * (length <= grammar.max_length).take(owner)
-        levels.append(level_of(operators, arity, symbol))
+        levels.append(level_of(operators, arity, pool.kinds.take(picks), symbol))
         depths[owner] = len(levels)
         keys = _arguments_of(picks, pool.arguments, levels[-1])
-        tree = owner.take(levels[-1].parents)
+        parents = levels[-1].parents
 
-    kept = length <= grammar.max_length
-    return Forest(grammar, tuple(levels), depths).take(kept), roots[kept]
+    return Forest(grammar, tuple(levels), depths), roots, length <= grammar.max_length
 
 
 def _arguments_of(

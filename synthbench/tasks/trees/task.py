@@ -112,7 +112,7 @@ class Goal(NamedTuple):
 class ExpressionTask(TextTask):
     """A task whose rows are expressions.
 
-    Its blocks have `tokens` uint8 `(rows, max_length)`; `label`, `depth`, `dependency_depth` and
+    Its blocks have `tokens` uint8 `(rows, longest)`; `label`, `depth`, `dependency_depth` and
     `length` as in the files; and `problem` uint64, the problem keys.
     """
 
@@ -264,6 +264,12 @@ class ExpressionTask(TextTask):
         if operator is None or label is None:
             return str(depth)
         return f"{depth} {self.parameters.operators[operator]} {self.labels[label]}"
+
+    def input_ids(self, block: Block) -> NDArray[np.integer[Any]]:
+        """The ids `(rows, max_length)`: batches of tokens have one width, blocks have their own."""
+        tokens = block["tokens"]
+        missing = max(0, self.parameters.max_length - tokens.shape[1])
+        return np.pad(tokens, ((0, 0), (0, missing))) if missing else tokens
 
     # Problem keys, which decide what is held out: see `problems`.
 
