@@ -9,10 +9,13 @@ import os
 from collections.abc import Collection, Iterator
 from decimal import Decimal
 from numbers import Real
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from synthbench.errors import SynthbenchError, UsageError, unknown_name
 from synthbench.text.lines import short
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @contextlib.contextmanager
@@ -103,6 +106,8 @@ def usable_path(what: str, path_like: str | os.PathLike[str]) -> Path:
         UsageError: it is not text, is too long, has a character that no path can have, leads along
             links in a circle, or is relative while the working directory is gone.
     """
+    from pathlib import Path  # late: a stream needs no paths
+
     try:
         path = Path(path_like)
     except TypeError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 from synthbench.text.lines import one_line, short
@@ -64,6 +63,8 @@ def unknown_name(kind: str, name: object, allowed: Iterable[str]) -> UsageError:
         >>> str(unknown_name("split", "tset", ["train", "test"]))
         "Unknown split 'tset'. Allowed: train, test. Did you mean 'test'?"
     """
+    import difflib  # late: names are seldom wrong
+
     names, shown = list(allowed), repr(name) if isinstance(name, str) else short(name)
     lowered = {known.lower(): known for known in names}
     word = name.lower() if isinstance(name, str) else shown

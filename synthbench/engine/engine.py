@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-import multiprocessing
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent import futures
+from concurrent.futures import Executor, Future
 from typing import Any, Generic, ParamSpec, Self, TypeVar, cast
 
 from synthbench.checks import check_name, check_whole_number
@@ -60,7 +60,7 @@ class Engine:
 
     def __init__(self, executor: Executor | None, workers: int, makers: int = 0) -> None:
         self._executor = executor
-        self._threads = ThreadPoolExecutor(makers) if makers else None
+        self._threads = futures.ThreadPoolExecutor(makers) if makers else None
         self.workers, self.makers = workers, makers
         self.ahead = 0 if executor is None else workers + 1
 
@@ -172,4 +172,6 @@ _NO_CHILDREN = (
 
 
 def _is_daemonic() -> bool:
+    import multiprocessing  # late: a process without workers needs none of this
+
     return multiprocessing.current_process().daemon

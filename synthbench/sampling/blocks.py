@@ -76,10 +76,10 @@ def _allowed(task: Task, split: Split, bucket: int, block: Block, tried: int) ->
     if not allowed.all():
         rows = np.flatnonzero(allowed)
         block, prints = block.take(rows), prints[rows]
-    order = np.argsort(prints)
-    ascending = prints[order]
-    starts = np.flatnonzero(np.append(True, ascending[1:] != ascending[:-1]))
-    if len(starts) < len(prints):
+    ascending = np.sort(prints)
+    is_other = ascending[1:] != ascending[:-1]
+    if not is_other.all():
+        order, starts = np.argsort(prints), np.flatnonzero(np.append(True, is_other))
         first = np.sort(np.minimum.reduceat(order, starts))
         block, prints = block.take(first), prints[first]
     return Candidates(prints, tried, block, bucket)
@@ -156,9 +156,10 @@ class Order:
         taken = []
         for part in self.accepted:
             drawn = calls[part.call][part.index]
-            buckets = np.full(len(part.rows), drawn.bucket, np.int64)
-            rows = KeyedRows(drawn.block.take(part.rows), drawn.fingerprints[part.rows], buckets)
-            taken.append(rows)
+            rows = KeyedRows(
+                drawn.block, drawn.fingerprints, np.full(len(drawn.block), drawn.bucket, np.int64)
+            )
+            taken.append(rows if len(part.rows) == len(rows) else rows.take(part.rows))
         joined = KeyedRows.concatenate(taken)
         del taken  # a round of long rows fills a hundred megabytes
         return joined.take(order)

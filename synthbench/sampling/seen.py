@@ -38,7 +38,8 @@ class FingerprintSet:
         if (self._count + more) * _TIGHT > len(self._table):
             old = self._table[self._table != _FREE]
             self._table = np.zeros(int((self._count + more) * _ROOMY), np.uint64)
-            self._insert(old)
+            if len(old):
+                self._insert(old)
 
     def add_new(self, prints: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Add fingerprints, uint64 `(rows,)`, all different.

@@ -11,38 +11,14 @@ from numpy.typing import NDArray
 
 from synthbench.sampling.blocks import KeyedRows
 from synthbench.streaming.batches import Batch, Batches
+from synthbench.streaming.converted import ConvertedRows
 from synthbench.streaming.rounds import Rounds
 from synthbench.streaming.rows import StreamRows
 from synthbench.tasks.arrow import numpy_array
 from synthbench.tasks.base import Block, Task
 from synthbench.tasks.mixture import Mixture
-from synthbench.tasks.numeric import distinct_numbers
 from synthbench.tasks.registry import as_task
 from synthbench.tasks.row_ids import ids
-
-#: Rows that are rendered together.
-_TOGETHER = 4_096
-
-
-class RenderedRows:
-    """The columns of a round's rows, `id` first, rendered in parts when they are first read."""
-
-    def __init__(self, task: Task, rows: KeyedRows) -> None:
-        self._task, self._rows = task, rows
-        self._parts: dict[int, Block] = {}
-
-    def take(self, indices: NDArray[np.int64]) -> Block:
-        """Some of the rows, by their ascending indices. Text as objects of `str`."""
-        of, places = np.divmod(indices, _TOGETHER)
-        blocks = [self._part(part).take(places[of == part]) for part in distinct_numbers(of)]
-        return blocks[0] if len(blocks) == 1 else Block.concatenate(blocks)
-
-    def _part(self, part: int) -> Block:
-        if part not in self._parts:
-            rows = self._rows.take(slice(part * _TOGETHER, (part + 1) * _TOGETHER))
-            row_ids = numpy_array(ids(rows.fingerprints))
-            self._parts[part] = Block({"id": row_ids, **self._task.arrays(rows.block)})
-        return self._parts[part]
 
 
 class Columns:
@@ -55,9 +31,13 @@ class Columns:
         """The rows as they were drawn: Python objects take longer to send than to make."""
         return rounds.rows(number)
 
-    def show(self, part: int, rows: KeyedRows) -> RenderedRows:
+    def show(self, part: int, rows: KeyedRows) -> ConvertedRows[KeyedRows]:
         """The columns of a round, not rendered yet, so that its first rows come soon."""
-        return RenderedRows(self._task, rows)
+        return ConvertedRows(rows, self._rendered)
+
+    def _rendered(self, rows: KeyedRows) -> Block:
+        """The columns of rows. Text as objects of `str`."""
+        return Block({"id": numpy_array(ids(rows.fingerprints)), **self._task.arrays(rows.block)})
 
     def batch(self, parts: NDArray[np.int64], blocks: Mapping[int, Block]) -> Batch:
         """The columns of a batch. Its lists are copies, for the round may show a row again."""

@@ -16,7 +16,7 @@ from synthbench.errors import UsageError
 from synthbench.streaming.rounds import RoundReader, Rounds
 from synthbench.tasks.base import Task
 from synthbench.tasks.mixture import Mixture
-from synthbench.tasks.numeric import distinct_numbers
+from synthbench.tasks.numeric import by_quotient
 
 #: The largest number of a row, which fits in 64 bits.
 _LAST = 2**63 - 1
@@ -89,10 +89,8 @@ class StreamRows:
         parts, own = self.tasks.places(rows)
         pieces: dict[int, list[Any]] = {}
         for part, rounds in enumerate(self.rounds.parts):
-            of, indices = np.divmod(own[parts == part], rounds.size)
-            for number in distinct_numbers(of):
-                piece = readers[part](number).take(indices[of == number])
-                pieces.setdefault(part, []).append(piece)
+            for number, indices in by_quotient(own[parts == part], rounds.size):
+                pieces.setdefault(part, []).append(readers[part](number).take(indices))
         return parts, pieces
 
     @property

@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from synthbench.checks import needs
 from synthbench.errors import UsageError
 from synthbench.seeding import Draws
-from synthbench.streaming.batches import Batches
+from synthbench.streaming.batches import Batches, RoundRows
+from synthbench.streaming.converted import ConvertedRows
 from synthbench.streaming.rounds import Rounds
 from synthbench.streaming.tokenizer_form import TokenizerForm
 from synthbench.tasks.base import Block, Split, Task
 from synthbench.tasks.form import END, MASK, NOT_ASKED, SEPARATOR, START, Batch, TokenForm
 from synthbench.tasks.forms import check_text, form_of
+from synthbench.tasks.registry import is_own
 from synthbench.tasks.returned import proposed
 from synthbench.tasks.spec import task_spec
 
@@ -53,11 +55,14 @@ class TokenView:
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.forms, self._split, self._device)
 
-    def make(self, part: int, rounds: Rounds, number: int) -> Block:
+    def make(self, part: int, rounds: Rounds, number: int) -> RoundRows:
         """The tokens and answers of a round."""
-        return self.forms[part].read(rounds.rows(number).block)
+        form, block = self.forms[part], rounds.rows(number).block
+        if form.has_one_width and is_own(form.task.name):
+            return ConvertedRows(block, form.read)
+        return form.read(block)  # the widest row of the round decides how wide all are
 
-    def show(self, part: int, rows: Block) -> Block:
+    def show(self, part: int, rows: RoundRows) -> RoundRows:
         """The round as it was made."""
         return rows
 

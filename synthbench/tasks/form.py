@@ -35,6 +35,8 @@ class TokenForm(abc.ABC):
     columns: ClassVar[tuple[str, ...]] = ("text", LABEL)
     #: Whether a model predicts something at each position of `input_ids`.
     at_positions: ClassVar[bool] = False
+    #: Whether the width of batches is that of `input_ids`, however long answers are.
+    has_one_width: ClassVar[bool] = False
     #: The id of the mask at which an answer is read; None in a form without masks.
     mask_id: int | None = None
     #: The ids between a question and its answer, and behind the answer; None in other forms.

@@ -47,6 +47,7 @@ class SequenceClassification(TokenForm):
     """A class for each row."""
 
     name = "sequence-classification"
+    has_one_width = True
 
     @property
     def output_tokens(self) -> tuple[str, ...]:
@@ -63,7 +64,7 @@ class TokenClassification(TokenForm):
     """A class for each token; `labels[i]` is the class of the token `input_ids[i]`."""
 
     name = "token-classification"
-    at_positions = True
+    at_positions = has_one_width = True
 
     @functools.cached_property
     def output_tokens(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -27,6 +27,16 @@ def distinct_numbers(numbers: NDArray[np.integer[Any]]) -> list[int]:
     """
     found: list[int] = np.unique(numbers, return_counts=True)[0].tolist()
     return found
+
+
+def by_quotient(numbers: NDArray[np.int64], size: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """Each quotient of ascending numbers by `size`, with the remainders."""
+    if len(numbers) and (quotient := int(numbers[0]) // size) == int(numbers[-1]) // size:
+        yield quotient, numbers - quotient * size
+        return
+    of, remainders = np.divmod(numbers, size)
+    for quotient in distinct_numbers(of):
+        yield quotient, remainders[of == quotient]
 
 
 def _offsets(lengths: NDArray[np.integer[Any]]) -> NDArray[np.int32]:

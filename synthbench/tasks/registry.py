@@ -9,19 +9,19 @@ import json
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from synthbench.checks import check_name
 from synthbench.errors import SynthbenchError, TaskError, UsageError, unknown_name
 from synthbench.tasks.base import Parameters, Task
-from synthbench.tasks.declared import check_class, check_task
-from synthbench.tasks.images.source_dirs import SourceDir, use_source_dir
-from synthbench.tasks.images.task import ImageTask
 from synthbench.tasks.plug_ins import entry_points
 from synthbench.text.lines import error_text, short
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+
+    from synthbench.tasks.images.source_dirs import SourceDir, SourceDirs
 
 #: The class of each of our tasks. Its package has the task's name, with _ for -.
 _OWN = {
@@ -81,6 +81,8 @@ def register(task: type[Task]) -> type[Task]:
         missing.append("enumerate_rows")  # rows that can be counted must be listed, too
     if missing:
         raise UsageError(f"{task.__name__} is an incomplete task: it lacks {', '.join(missing)}.")
+    from synthbench.tasks.declared import check_class  # late: our tasks are not checked
+
     check_class(task)
     for parameters in ({}, *task.levels.values()):
         for variant in task.variants:
@@ -104,6 +106,8 @@ def _make(cls: type[Task], variant: str | None, parameters: Any, seed: int = 0) 
             f"parameters_type of {cls.name} must be a frozen dataclass of numbers, texts and "
             f"tuples of these: {error}."
         ) from error
+    from synthbench.tasks.declared import check_task
+
     check_task(task)
     return task
 
@@ -222,10 +226,25 @@ def task(
         True
     """
     task_type = task_class(name)
-    if source_dir is not None and not issubclass(task_type, ImageTask):
+    if source_dir is not None and not _has_images(task_type):
         raise UsageError(f"source_dir={source_dir!r}: {name} has no images. Leave it out.")
-    with use_source_dir(source_dir):
+    with _searching(source_dir):
         return _make(task_type, variant, {**level_parameters(task_type, level), **parameters}, seed)
+
+
+def _has_images(task_type: type[Task]) -> bool:
+    """True for an `ImageTask`. The module of this class is not loaded for other tasks."""
+    module = sys.modules.get("synthbench.tasks.images.task")
+    return module is not None and issubclass(task_type, module.ImageTask)
+
+
+def _searching(source_dir: SourceDir | SourceDirs | None) -> AbstractContextManager[None]:
+    """`use_source_dir`, whose module is not loaded for None."""
+    if source_dir is None:
+        return contextlib.nullcontext()
+    from synthbench.tasks.images.source_dirs import use_source_dir
+
+    return use_source_dir(source_dir)
 
 
 def task_from(
@@ -267,7 +286,7 @@ def changed(
         **(parameters or {}),
     }
     # Source images are searched for where they were.
-    with use_source_dir(getattr(task, "source_dirs", None)):
+    with _searching(getattr(task, "source_dirs", None)):
         return _make(type(task), task.variant, settings, task.seed)
 
 
@@ -285,7 +304,7 @@ def as_task(task_or_name: str | Task) -> Task:
         )
     task_type = task_class(task_or_name)
     # Tasks of images depend on where source images are, which may change between calls.
-    return task(task_or_name) if issubclass(task_type, ImageTask) else _with_defaults(task_type)
+    return task(task_or_name) if _has_images(task_type) else _with_defaults(task_type)
 
 
 @functools.lru_cache(maxsize=64)

@@ -194,14 +194,15 @@ def _tokens(vocabulary: Vocabulary, method: str, ids: NDArray[Any]) -> NDArray[n
     if not len(ids):
         return ids.astype(vocabulary.dtype)
     most = len(vocabulary.tokens)
-    low, high = int(ids.min(initial=0)), int(ids.max(initial=0))
+    low, high = int(ids.min(initial=most)), int(ids.max(initial=0))
     if low < 0 or high > most:
         raise TaskError(
             f"{method} gave the token id {high if high > most else low}: allowed are 1 to {most}, "
             "and 0 for padding on the right."
         )
     there = ids > 0
-    if not ids.shape[1] or not there[:, 0].all() or (there[:, 1:] > there[:, :-1]).any():
+    padded = low == 0 and (not there[:, 0].all() or (there[:, 1:] > there[:, :-1]).any())
+    if padded or not ids.shape[1]:
         raise TaskError(
             f"{method} gave tokens that begin with 0 or have one between others: 0 is padding, "
             "on the right of at least one token."

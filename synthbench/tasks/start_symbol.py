@@ -33,6 +33,7 @@ class StartSymbol(TokenForm):
         self._form = form
         self.name, self.columns = form.name, form.columns  # type: ignore[misc]
         self.at_positions = form.at_positions  # type: ignore[misc]
+        self.has_one_width = form.has_one_width  # type: ignore[misc]
         self.mask_id, self.separator_id, self.end_id = (
             form.mask_id,
             form.separator_id,

@@ -48,7 +48,7 @@ def test_questions_begin_with_the_symbol_and_right_predictions_are_right_answers
     for task, name in forms():
         plain = form_of(task, name)
         started = StartSymbol(plain)
-        block = synthbench.tokens(task, form=name)._open()[0](0).take(slice(20))
+        block = synthbench.tokens(task, form=name)._open()[0](0).take(np.arange(20))
         questions, batch = started.questions(block), started.batch(block)
         assert "labels" not in questions
         for ids, mask, old in zip(

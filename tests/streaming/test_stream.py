@@ -179,7 +179,7 @@ class Sending(Engine):
 
     def submit(self, function, /, *args, **kwargs):
         made = super().submit(function, *args, **kwargs)
-        self.sent.append(made.result())
+        self.sent.append(pickle.loads(pickle.dumps(made.result())))
         return made
 
 

@@ -50,7 +50,9 @@ def lengths(numbers: Digits) -> NDArray[np.int64]:
     some = numbers > 0
     if some[:, -1].all():  # as in a block
         return np.full(len(numbers), numbers.shape[1])
-    return np.where(some.any(axis=1), numbers.shape[1] - some[:, ::-1].argmax(axis=1), 1)
+    places = np.arange(1, 1 + numbers.shape[1], dtype=np.uint16)
+    longest: NDArray[np.int64] = (some * places).max(axis=1, initial=1).astype(np.int64)
+    return longest
 
 
 def draw_pairs(draws: Draws, n: int, places_a: int, places_b: int) -> tuple[Digits, Digits]:
@@ -62,7 +64,9 @@ def draw_pairs(draws: Draws, n: int, places_a: int, places_b: int) -> tuple[Digi
     Returns:
         Their digits, the least significant first, `(n, places_a)` and `(n, places_b)`.
     """
-    shape = _shape(places_a, places_b)
+    # Of a longer number it does not matter how much longer it is.
+    behind = min(places_a, places_b) + 1
+    shape = _shape(min(places_a, behind), min(places_b, behind))
     left = shape.possible.take(draws.integers(len(shape.possible), n))
     carry = np.zeros(n, np.int64)
     a, b = np.empty((2, len(shape.places), n), np.uint8)

@@ -48,10 +48,10 @@ def _digits_before(tokens: Ids, end: Digits, count: Digits, width: int) -> Ids:
         first = end[0] - count[0]
         digits[:, : count[0]] = tokens[:, first : end[0]][:, ::-1] - np.uint8(1)
         return digits
-    places = np.arange(width)
-    at = np.maximum(end[:, None] - 1 - places, 0)
-    ids = np.take_along_axis(tokens, at, axis=1) - np.uint8(1)
-    return np.where(places < count[:, None], ids, np.uint8(0))
+    places = np.arange(width)[:, None]  # each place in consecutive memory
+    at = np.arange(len(tokens)) * tokens.shape[1] + end - 1 - places
+    ids = tokens.ravel().take(at, mode="clip") - np.uint8(1)
+    return np.where(places < count, ids, np.uint8(0)).T
 
 
 def written(number: Digits, length: Digits) -> Ids:

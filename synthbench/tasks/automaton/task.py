@@ -32,7 +32,7 @@ from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
 from synthbench.tasks.automaton import solver
 from synthbench.tasks.automaton.language import Language, language
-from synthbench.tasks.automaton.words import WordSampler, word_sampler
+from synthbench.tasks.automaton.words import word_sampler
 from synthbench.tasks.base import Block, Parameters, Split, parameter
 from synthbench.tasks.column import Column
 from synthbench.tasks.features import sequence, value
@@ -119,9 +119,12 @@ class Automaton(OwnVariant):
     }
 
     def check_parameters(self) -> None:
-        if not self._words.stays_live(self._longest):
+        longest = max(max(split.buckets) for split in self.splits)
+        # A live word with as many symbols as states comes back to a state. Then longer ones exist.
+        symbols = min(longest, len(self.language.moves))
+        if not word_sampler(self.language, symbols).stays_live(symbols):
             raise ParameterError(
-                f"Parameter language={self.expression}: all words of {self._longest} symbols are "
+                f"Parameter language={self.expression}: all words of {longest} symbols are "
                 "in one state, as no longer word is in the language. Choose an infinite language."
             )
 
@@ -166,20 +169,13 @@ class Automaton(OwnVariant):
             Split("test", 500 * len(parameters.test_lengths), parameters.test_lengths),
         )
 
-    @property
-    def _longest(self) -> int:
-        return max(max(split.buckets) for split in self.splits)
-
-    @property
-    def _words(self) -> WordSampler:
-        return word_sampler(self.language, self._longest)
-
     def stream_round_rows(self, split: Split) -> int:
         """Rows of a round: fewer of words longer than 512 symbols."""
         return min(self.round_rows, _ROUND_SYMBOLS // max(split.buckets))
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
-        return self._block(self._words.draw(draws, n, bucket))
+        sampler = word_sampler(self.language, max(split.buckets))
+        return self._block(sampler.draw(draws, n, bucket))
 
     def _block(self, letters: NDArray[np.integer[Any]]) -> Block:
         return Block({"tokens": (1 + letters).astype(self.vocabulary.dtype)})

@@ -58,15 +58,19 @@ def _all_grids() -> Digits:
 def _clues(grid: Digits, grids: Digits, symmetries: Ints) -> Digits:
     """The sets of clues of all classes of puzzles with this solution, `(sets, 16)`."""
     weights = 1 << np.arange(16)
-    others = (grids != grid) @ weights
-    sets = np.arange(1 << 16)
-    unique = np.ones(len(sets), np.bool_)
-    for other in others[others > 0].tolist():  # some clue must differ from every other grid
-        unique &= (sets & other) > 0
-    unique_sets = sets[unique]
-    bits = (unique_sets[:, None] & weights > 0).astype(np.uint8)
-    least = np.min([bits[:, places] @ weights for places in symmetries], axis=0)
-    kept: Digits = bits[least == unique_sets]
+    same = (grids == grid) @ weights
+    shared = np.zeros(1 << 16, np.bool_)  # the sets that leave another grid possible
+    shared[same[same < len(shared) - 1]] = True
+    for cell in range(16):  # as do sets of fewer clues
+        without, with_cell = shared.reshape(-1, 2, 1 << cell).swapaxes(0, 1)
+        without |= with_cell
+    sets = np.flatnonzero(~shared)
+    # The cells of each half as the places that symmetries move them to, `(2, 256, symmetries)`.
+    moved = np.zeros(symmetries.shape, np.uint16)
+    np.put_along_axis(moved, symmetries, weights[None].astype(np.uint16), axis=1)
+    halves = (np.arange(256)[:, None] & weights[:8] > 0) @ moved.T.reshape(2, 8, -1)
+    least = (halves[0].take(sets & 255, axis=0) + halves[1].take(sets >> 8, axis=0)).min(axis=1)
+    kept: Digits = (sets[least == sets][:, None] & weights > 0).astype(np.uint8)
     return kept
 
 
