@@ -62,18 +62,24 @@ class Block:
         return Block({name: _stack([block[name] for block in blocks]) for name in names})
 
     @property
-    def form(self) -> dict[str, tuple[str, ...]]:
-        """By column: its type and its axes. A text may be of any length, a second axis, too."""
+    def form(self) -> dict[str, tuple[Any, ...]]:
+        """By column its type, whether it has a second axis, and the lengths of further axes.
+
+        A text and a second axis may be of any length.
+        """
         return {name: _form(column) for name, column in self.columns.items()}
 
 
-def _form(column: NDArray[Any]) -> tuple[str, ...]:
-    dtype = str(column.dtype) if column.dtype.kind not in "SU" else column.dtype.kind
-    return dtype, "rows", *(["width"] if column.ndim > 1 else []), *map(str, column.shape[2:])
+def _form(column: NDArray[Any]) -> tuple[Any, ...]:
+    dtype = column.dtype.kind if column.dtype.kind in "SU" else column.dtype
+    return dtype, column.ndim > 1, *column.shape[2:]
 
 
-def _in_words(form: Mapping[str, tuple[str, ...]]) -> str:
-    return ", ".join(f"{name} {dtype} ({', '.join(axes)})" for name, (dtype, *axes) in form.items())
+def _in_words(form: Mapping[str, tuple[Any, ...]]) -> str:
+    return ", ".join(
+        f"{name} {dtype} ({', '.join(['rows', *['width'] * wide, *map(str, others)])})"
+        for name, (dtype, wide, *others) in form.items()
+    )
 
 
 def _stack(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -32,7 +32,7 @@ def proposed(task: Task, draws: Draws, n: int, split: Split, bucket: int) -> Blo
     Raises:
         TaskError: it is not a block of at most `n` rows.
     """
-    method = f"propose of {task.name}, asked for {_asked(task, split, bucket)},"
+    method = _Method("propose", task, split, bucket)
     with _no_exit(method):
         returned = task.propose(draws, n, split, bucket)
     block = _block(task, method, returned)
@@ -47,7 +47,7 @@ def enumerated(task: Task, split: Split, bucket: int) -> Block:
     Raises:
         TaskError: it is not a block, or has not as many rows as `capacity` says.
     """
-    method = f"enumerate_rows of {task.name}, asked for {_asked(task, split, bucket)},"
+    method = _Method("enumerate_rows", task, split, bucket)
     with _no_exit(method):
         returned = task.enumerate_rows(split, bucket)
     block = _block(task, method, returned)
@@ -57,8 +57,21 @@ def enumerated(task: Task, split: Split, bucket: int) -> Block:
     return block
 
 
+class _Method(NamedTuple):
+    """A call of a task's method. Its text is made for errors alone, as labels take time."""
+
+    name: str
+    task: Task
+    split: Split
+    bucket: int
+
+    def __str__(self) -> str:
+        asked = _asked(self.task, self.split, self.bucket)
+        return f"{self.name} of {self.task.name}, asked for {asked},"
+
+
 @contextlib.contextmanager
-def _no_exit(method: str) -> Iterator[None]:
+def _no_exit(method: _Method) -> Iterator[None]:
     """In a worker process, `sys.exit` would look like a lack of memory."""
     try:
         yield
@@ -157,7 +170,7 @@ def _asked(task: Task, split: Split, bucket: int) -> str:
     return f"split {split.name}, {task.bucket_name} {task.bucket_label(bucket)}"
 
 
-def _block(task: Task, method: str, returned: object) -> Block:
+def _block(task: Task, method: _Method, returned: object) -> Block:
     """A method's result, as a block."""
     columns = returned.columns if isinstance(returned, Block) else returned
     if not isinstance(columns, Mapping) or not columns:
@@ -181,7 +194,7 @@ def _block(task: Task, method: str, returned: object) -> Block:
     return Block({**columns, "tokens": _tokens(task.vocabulary, method, columns["tokens"])})
 
 
-def _tokens(vocabulary: Vocabulary, method: str, ids: NDArray[Any]) -> NDArray[np.integer[Any]]:
+def _tokens(vocabulary: Vocabulary, method: _Method, ids: NDArray[Any]) -> NDArray[np.integer[Any]]:
     """The ids of texts in the type in which `Vocabulary.encode` gives them.
 
     Ids depend on it (`TextTask.content`), so it must be the same wherever a text comes from.

@@ -213,15 +213,18 @@ class Arithmetic(ExpressionTask):
         if goal.label is None or count is None:
             return count
         # By label they can only be counted one by one.
-        return len(self.enumerate_rows(split, bucket)) if count <= MOST_LISTED else None
+        return int(np.count_nonzero(self._listed(goal))) if count <= MOST_LISTED else None
 
     def enumerate_rows(self, split: Split, bucket: int) -> Block:
         goal = self.goal(bucket)
         every = self._of_depth(goal.depth)
-        if goal.label is None:
-            return every
-        kinds = self._kinds_of_depth(goal.depth)
-        return every.take((kinds == goal.operator) & (every["label"] == goal.label))
+        return every if goal.label is None else every.take(self._listed(goal))
+
+    def _listed(self, goal: Goal) -> NDArray[np.bool_]:
+        """Of every expression of the goal's depth: whether it has its root operator and label."""
+        root, label = self._kinds_of_depth(goal.depth)
+        listed: NDArray[np.bool_] = (root == goal.operator) & (label == goal.label)
+        return listed
 
     @functools.lru_cache(maxsize=2)  # noqa: B019 - a task is a value, and few are ever made
     def _of_depth(self, depth: int) -> Block:
@@ -229,9 +232,11 @@ class Arithmetic(ExpressionTask):
         return self._block(every_tree(self.grammar(depth), depth), Goal(depth))
 
     @functools.lru_cache(maxsize=2)  # noqa: B019
-    def _kinds_of_depth(self, depth: int) -> NDArray[np.int64]:
-        """The numbers of the root operators of these expressions."""
-        return self.roots_of(self._of_depth(depth)["tokens"])
+    def _kinds_of_depth(self, depth: int) -> tuple[NDArray[np.uint8], NDArray[np.int8]]:
+        """The root operators and labels of these expressions."""
+        forest = every_tree(self.grammar(depth), depth)
+        label, _ = evaluate(forest, self.operator_ids, self.parameters.modulus)
+        return forest.levels[0].symbol, label
 
 
 def draw_digits(draws: Draws, forest: Forest) -> Forest:

@@ -165,10 +165,7 @@ class ExpressionTask(TextTask):
         """The number of each row's root operator, int64 `(rows,)`; -1 if it is never drawn."""
         words = self.vocabulary.split(columns["text"])
         ids = self.vocabulary.number(words.flatten())
-        return self.roots_of(pad(ids, numpy_array(words.value_lengths()), least=1))
-
-    def roots_of(self, tokens: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-        """The same of the rows' ids, `(rows, width)`."""
+        tokens = pad(ids, numpy_array(words.value_lengths()), least=1)
         opened, closed = (
             np.cumsum(bracket.take(tokens), axis=1, dtype=np.int8)
             for bracket in brackets(self.tokens)
