@@ -29,6 +29,7 @@ _NORMAL_TABLE_SIZE = 1 << 16
 _NORMAL_TABLE_SHA256 = "7030c40868edff0a36b70d4a06ceacbf25ac02eb87069f34786f8258a1e9a44d"
 
 _WORD_BITS = np.uint64(32)
+_LAST_WORD = np.uint64(0xFFFFFFFFFFFFFFFF)
 _LOW_HALF = np.uint64(0xFFFFFFFF)
 #: SplitMix64's constants, as arrays: NumPy takes twice as long to read scalars.
 _MIX_SHIFTS = tuple(np.array(shift, np.uint64) for shift in (30, 27, 31))
@@ -257,8 +258,9 @@ def hash_rows(content: NDArray[np.uint8]) -> NDArray[np.uint64]:
     state, stirred, scratch = np.zeros((3, len(content)), np.uint64)
     for first in range(0, content.shape[1], 8 * _HASHED_WORDS):
         columns = _words(content[:, first : first + 8 * _HASHED_WORDS])
-        nonzero = columns != 0
-        some, every = nonzero.any(axis=1).tolist(), nonzero.all(axis=1).tolist()
+        # Whether some and whether every row has a word other than 0.
+        some = columns.max(axis=1, initial=0).tolist()
+        every = columns.min(axis=1, initial=_LAST_WORD).tolist()
         numbers = np.arange(len(columns), dtype=np.uint64) + np.uint64(first // 8 + 1)
         steps = numbers * _MIX_STEP
         for position in filter(some.__getitem__, range(len(columns))):
@@ -270,7 +272,7 @@ def hash_rows(content: NDArray[np.uint8]) -> NDArray[np.uint64]:
             else:
                 # Faster than `np.copyto` with a mask.
                 np.subtract(stirred, state, stirred)
-                np.multiply(stirred, nonzero[position], stirred)
+                np.multiply(stirred, columns[position] != 0, stirred)
                 np.add(state, stirred, state)
     return mix(state)
 
@@ -278,9 +280,11 @@ def hash_rows(content: NDArray[np.uint8]) -> NDArray[np.uint64]:
 def _words(content: NDArray[np.uint8]) -> NDArray[np.uint64]:
     """The words of eight bytes of every row, uint64 `(words, rows)`."""
     rows, width = content.shape
-    padded = np.zeros((rows, -(-width // 8) * 8), np.uint8)
-    padded[:, :width] = content
-    return np.ascontiguousarray(padded.view("<u8").T, np.uint64)
+    if width % 8 or content.strides[1] > 1:
+        padded = np.zeros((rows, -(-width // 8) * 8), np.uint8)
+        padded[:, :width] = content
+        content = padded
+    return np.ascontiguousarray(content.view("<u8").T, np.uint64)
 
 
 def mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:

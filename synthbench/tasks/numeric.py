@@ -95,7 +95,8 @@ def nest(rows: NDArray[Any]) -> pa.Array:
     """An array of two or more axes as nested lists, one for each entry of the first axis."""
     nested = arrow_array(rows.reshape(-1))
     for length in reversed(rows.shape[1:]):
-        nested = list_array(nested, np.full(len(nested) // length, length))
+        ends = np.arange(0, len(nested) + 1, length, dtype=np.int32)
+        nested = pa.ListArray.from_arrays(arrow_array(ends), nested)
     return nested
 
 

@@ -123,7 +123,11 @@ def buckets_of(task: Task, rows: pa.Table) -> NDArray[np.int64]:
     Raises:
         TaskError: it is not a whole number for each row.
     """
-    columns = {name: rows[name].combine_chunks() for name in task.columns}
+    columns = {}
+    for name in task.columns:
+        column = rows[name]
+        # `combine_chunks` copies a single chunk, too.
+        columns[name] = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
     buckets = np.asarray(task.buckets(columns))
     if buckets.shape != (rows.num_rows,) or buckets.dtype.kind not in "iu":
         raise TaskError(
