@@ -31,6 +31,7 @@ from synthbench.tasks.listops.solver import apply, deciding, read_tree
 from synthbench.tasks.row_ids import are_held_out
 from synthbench.tasks.trees.distribution import DEPTH_BITS
 from synthbench.tasks.trees.effort import check_effort
+from synthbench.tasks.trees.every import every_tree
 from synthbench.tasks.trees.expression import Expression
 from synthbench.tasks.trees.grammar import Grammar
 from synthbench.tasks.trees.sampling import grow_all
@@ -231,11 +232,10 @@ class ListOps(ExpressionTask):
         return None
 
     def enumerate_rows(self, split: Split, bucket: int) -> Block:
-        operators, grammar = self.parameters.operators, self.grammar(split)
-        texts = grammar.expressions(
-            bucket, DIGITS, lambda kind, arguments: f"[{operators[kind]} {' '.join(arguments)} ]"
-        )
-        if grammar.max_depth > 1:
+        forest = every_tree(self.grammar(split), bucket)
+        ids = forest.write(forest.lengths(), IDS["0"], self.operator_ids, IDS["]"])
+        texts = self.vocabulary.join(ids).to_pylist()
+        if forest.grammar.max_depth > 1:
             return self.block_of(texts)
         # Among digits the order does not matter, so that few of these lists differ.
         kinds = ["".join(sorted(text)) for text in texts]

@@ -1,4 +1,4 @@
-"""All trees of a depth, as a forest: `Grammar.expressions` on arrays, in the same order."""
+"""All trees of a depth, as a forest."""
 
 from __future__ import annotations
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -102,50 +101,6 @@ class Grammar:
                     own = min(self.tokens(arity) - arity, lengths)
                     trees[own:] += self.operators * run[: lengths - own]
         return int(sum(trees - shallower))
-
-    def expressions(
-        self, depth: int, digits: Sequence[str], write: Callable[[int, tuple[str, ...]], str]
-    ) -> list[str]:
-        """Every tree of exactly this depth, within the length limit, as text.
-
-        Args:
-            depth: at least 1.
-            digits: the texts of the leaves.
-            write: makes the text of an operator from its number and the texts of its arguments.
-        """
-        leaves = [_Text(0, 1, digit) for digit in digits]
-        trees: list[_Text] = []
-        for height in range(1, depth + 1):
-            arguments = sorted(leaves + trees, key=lambda argument: argument.tokens)
-            limit = self.max_length - self.per_level * (depth - height)
-            trees = []
-            for arity in self.arities:
-                own = self.tokens(arity) - arity
-                for run in _runs(arguments, arity, limit - own):
-                    depths, tokens, texts = zip(*run, strict=True)
-                    for kind in range(self.operators):
-                        text = write(kind, texts)
-                        trees.append(_Text(1 + max(depths), own + sum(tokens), text))
-        return [tree.text for tree in trees if tree.depth == depth]
-
-
-class _Text(NamedTuple):
-    depth: int
-    tokens: int
-    text: str
-
-
-def _runs(arguments: list[_Text], count: int, room: int) -> Iterator[tuple[_Text, ...]]:
-    """All sequences of `count` of the arguments, shortest first, with at most `room` tokens."""
-    if not count:
-        yield ()
-        return
-    for argument in arguments:
-        left = room - argument.tokens
-        if left < count - 1:
-            return
-        for others in _runs(arguments, count - 1, left):
-            yield (argument, *others)
 
 
 class Level(NamedTuple):
