@@ -159,7 +159,7 @@ class Automaton(OwnVariant):
         label = sequence(tuple(f"q{state}" for state in range(len(self.language.moves))))
         return {"text": value("string"), "label": label, "length": value("int16")}
 
-    @property
+    @functools.cached_property
     def splits(self) -> tuple[Split, ...]:
         parameters = self.parameters
         return (

@@ -126,7 +126,7 @@ class AssociativeRecall(TextTask):
             "length": value("int16"),
         }
 
-    @property
+    @functools.cached_property
     def splits(self) -> tuple[Split, ...]:
         trained = tuple(length * _BUCKET + pairs for length, pairs in self.parameters.sizes)
         larger = tuple(length * _BUCKET + pairs for length, pairs in self.parameters.test_sizes)

@@ -145,7 +145,7 @@ class StateTracking(OwnVariant):
         label = sequence(self.tokens)
         return {"text": value("string"), "label": label, "length": value("int16")}
 
-    @property
+    @functools.cached_property
     def splits(self) -> tuple[Split, ...]:
         parameters = self.parameters
         long = tuple(length for length in parameters.train_lengths if length > _SHORT)
