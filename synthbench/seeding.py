@@ -258,7 +258,7 @@ def hash_rows(content: NDArray[np.uint8]) -> NDArray[np.uint64]:
     state, stirred, scratch = np.zeros((3, len(content)), np.uint64)
     for first in range(0, content.shape[1], 8 * _HASHED_WORDS):
         columns = _words(content[:, first : first + 8 * _HASHED_WORDS])
-        # Whether some and whether every row has a word other than 0.
+        # Positions where some rows, and where all rows, have another word than 0.
         some = columns.max(axis=1, initial=0).tolist()
         every = columns.min(axis=1, initial=_LAST_WORD).tolist()
         numbers = np.arange(len(columns), dtype=np.uint64) + np.uint64(first // 8 + 1)

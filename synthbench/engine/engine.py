@@ -172,6 +172,6 @@ _NO_CHILDREN = (
 
 
 def _is_daemonic() -> bool:
-    import multiprocessing  # late: a process without workers needs none of this
+    import multiprocessing  # late: a stream may need no workers
 
     return multiprocessing.current_process().daemon

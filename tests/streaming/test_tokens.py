@@ -11,8 +11,10 @@ import pytest
 import synthbench
 from synthbench.errors import UsageError
 from synthbench.streaming import rounds as streaming
+from synthbench.streaming.rounds import Rounds
+from synthbench.tasks.forms import form_of
 from synthbench.tasks.registry import task as make_task
-from tests.support import TEXTS
+from tests.support import ONE_EACH, TEXTS, easiest
 
 
 @pytest.fixture(autouse=True)
@@ -75,6 +77,16 @@ def test_text_is_never_made_on_the_way(monkeypatch):
         task = make_task(name)
         monkeypatch.setattr(type(task), "join", None)
         assert next(synthbench.tokens(task))["input_ids"].dtype == np.int32
+
+
+@pytest.mark.parametrize(("name", "variant"), ONE_EACH)
+def test_a_row_is_read_alike_in_every_part_of_a_round(name, variant):
+    task = easiest(name, variant)
+    block = Rounds(task, task.splits[0].name).rows(0).block
+    for form in (form_of(task, form) for form in getattr(task, "forms", ())):
+        if form.has_one_width:
+            whole, part = (form.batch(form.read(rows)) for rows in (block, block.take(slice(3, 9))))
+            assert_same({key: array[3:9] for key, array in whole.items()}, part)
 
 
 @pytest.mark.parametrize("form", ["sequence-classification", "masked-lm", "causal-lm"])

@@ -64,7 +64,7 @@ def draw_pairs(draws: Draws, n: int, places_a: int, places_b: int) -> tuple[Digi
     Returns:
         Their digits, the least significant first, `(n, places_a)` and `(n, places_b)`.
     """
-    # Of a longer number it does not matter how much longer it is.
+    # How much longer the longer number is does not matter.
     behind = min(places_a, places_b) + 1
     shape = _shape(min(places_a, behind), min(places_b, behind))
     left = shape.possible.take(draws.integers(len(shape.possible), n))

@@ -221,7 +221,7 @@ class Arithmetic(ExpressionTask):
         return every if goal.label is None else every.take(self._listed(goal))
 
     def _listed(self, goal: Goal) -> NDArray[np.bool_]:
-        """Of every expression of the goal's depth: whether it has its root operator and label."""
+        """A mask of the expressions of the goal's depth: those with its operator and label."""
         root, label = self._kinds_of_depth(goal.depth)
         listed: NDArray[np.bool_] = (root == goal.operator) & (label == goal.label)
         return listed
