@@ -233,7 +233,7 @@ class ListOps(ExpressionTask):
 
     def enumerate_rows(self, split: Split, bucket: int) -> Block:
         forest = every_tree(self.grammar(split), bucket)
-        ids = forest.write(forest.lengths(), IDS["0"], self.operator_ids, IDS["]"])
+        ids = forest.write(forest.layout(), IDS["0"], self.operator_ids, IDS["]"])
         texts = self.vocabulary.join(ids).to_pylist()
         if forest.grammar.max_depth > 1:
             return self.block_of(texts)
