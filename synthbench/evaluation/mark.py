@@ -94,7 +94,8 @@ def _answer(text: str, small: str, place: int) -> tuple[Mark | None, int]:
         return Mark(text[tag.end() : end], True, is_closed=end < len(text)), start
     tags = [*_TAG.finditer(small, max(0, small.rfind("answer", 0, start) - 12), start)]
     if tags and not tags[-1]["close"]:
-        return None, start  # the opening tag, which comes next
+        inside = None if _CUE.search(small, tags[-1].end(), start) else text[tags[-1].end() : start]
+        return (None, start) if inside is None else (Mark(inside, True), tags[-1].start())
     line = text[:start].rstrip().rpartition("\n")[2].rpartition(">")[2]
     return None if _CUE.search(lowered(line)) else Mark(line, encloses=True), start
 

@@ -42,14 +42,13 @@ _OTHER = re.compile(r"[^\x00-\x7f]")
 _TAG = re.compile("(?i)</?(?:b|i|em|strong|code|span)>")
 _COMMAND = re.compile(r"\\([a-zA-Z]+|.)\s?", re.DOTALL)
 #: A sign between groups of digits. A blank of TeX, which else is around words struck out.
-_GROUP, _TIE = re.compile(r"\{([,' ])\}"), re.compile(r"(?<=\w)~(?=\w|\Z)")
+_GROUP, _TIE = re.compile(r"\{([,' ~])\}"), re.compile(r"(?<=\w)~(?=\w|\Z)")
 
 
 def plain(text: str) -> str:
     """A text without TeX's and inline markup, with ASCII digits, dashes, blanks and quotes."""
-    text = _TAG.sub("", text)
-    if "\\" in text or "{" in text:
-        text = _GROUP.sub(r"\1", text).replace(",\\!", ",")
+    text = _GROUP.sub(r"\1", _TAG.sub("", text)).replace(",\\!", ",")
+    if "\\" in text or "^{" in text:
         text = _COMMAND.sub(_sign, _HIDDEN.sub("", text)).replace("{", "").replace("}", "")
     text = _TIE.sub(" ", text)
     return text if text.isascii() else _OTHER.sub(lambda sign: _ascii(sign[0]), text)

@@ -174,7 +174,7 @@ class _Sequence:
         self._known, self._width, self._separator = frozenset(names), len(names), separator
         self._label, self._ignored, self._is_checked = label, ignored, checked
         self._subscript, self._is_short = "_" * ("_" in "".join(names)), {*map(len, names)} == {1}
-        dash = r"|(?<=\w)-(?=\w)" if self._is_short and "-" not in names else ""
+        dash = r"|(?<=\b\w)-(?=\w\b)" if self._is_short and "-" not in names else ""
         self._between = re.compile(
             rf"[-=]{{1,9}}>|[→←↑↓]|,\s(?:and|then)\s|\s(?:and|then)\s(?=\S+\s*\Z){dash}"
         )
