@@ -11,8 +11,6 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from synthbench.evaluation.message import lowered
-
 #: Text with braces in braces.
 _BRACED = r"(?:\\.|[^\\{}])*+"
 for _ in range(6):
@@ -50,12 +48,12 @@ class Mark(NamedTuple):
     settles: bool = True  # no earlier mark counts, even if the text has no value
 
 
-def last_marks(text: str) -> Iterator[Mark]:
+def last_marks(text: str, small: str) -> Iterator[Mark]:
     """The marks of a part of a message that are not empty, the last mark first."""
-    small, end = lowered(text), len(text)
+    end = len(text)
     for _ in range(100):  # with those that state nothing, as in "the answer is simple"
         place, read = -1, _answer
-        for cue, reader in _READERS.items():
+        for cue, reader in _READERS:
             if (later := small.rfind(cue, place + 1, end)) >= 0:
                 place, read = later, reader
         if place < 0:
@@ -97,7 +95,7 @@ def _answer(text: str, small: str, place: int) -> tuple[Mark | None, int]:
         inside = None if _CUE.search(small, tags[-1].end(), start) else text[tags[-1].end() : start]
         return (None, start) if inside is None else (Mark(inside, True), tags[-1].start())
     line = text[:start].rstrip().rpartition("\n")[2].rpartition(">")[2]
-    return None if _CUE.search(lowered(line)) else Mark(line, encloses=True), start
+    return None if _CUE.search(line.lower()) else Mark(line, encloses=True), start
 
 
 def _line(text: str, small: str, place: int) -> Mark | None:
@@ -115,5 +113,5 @@ def _line(text: str, small: str, place: int) -> Mark | None:
     return Mark(marked, encloses=False, settles=not (said["hashes"] or said["verb"]))
 
 
-_READERS = {"answer": _answer, "box": _box, "####": _answer}
-_CUE = re.compile("|".join(_READERS))
+_READERS = (("answer", _answer), ("box", _box), ("####", _answer))
+_CUE = re.compile("|".join(cue for cue, _ in _READERS))

@@ -57,7 +57,7 @@ _ROLE = re.compile(r"(?:\s*(?:assistant|model|bot|gpt|final|response\b(?=<))\b[ 
 _USER = re.compile(r"<[^<>\n]{0,60}?(?:>\s*)?(?:user|human|inst)\b")  # begins a turn
 #: A line that begins another turn or question, or thoughts in words.
 _TURN = re.compile(
-    r"\n[ \t>*_#<\[]{0,9}(?=[.nasuhqpiecf]|t[ae]|thinki)(?:\.{0,3}(?:done )?thinking\."
+    r"\n[ \t>*_#<\[]{0,9}(?!the|[^.nasuhqpiecft])(?:\.{0,3}(?:done )?thinking\."
     r"|here(?:'s| is| are) my |(?:(?:next|new|another|second) (?:list|row)"
     r"|(?:(?:next|new|another|second|follow-up|test) )?(?:user|human|question|query|prompt|problem"
     r"|instructions?|assistant|system|input|expression|exercise|example|task|puzzle|test|case|ai"
@@ -71,11 +71,12 @@ def lowered(text: str) -> str:
     return text.replace("İ", "I").lower()
 
 
-def read_message(text: str) -> list[str] | None:
+def read_message(text: str) -> list[tuple[str, str]] | None:
     """The message of a reply, split before lines that begin another turn or question.
 
     The first part that states an answer has the reply's: a model may restate the question before,
-    and make up others afterwards. None if the reply ends within its thoughts.
+    and make up others afterwards. Each is there as it is and in small letters. None if the reply
+    ends within its thoughts.
     """
     small = lowered(text)
     turn = _TURN.search(small)
@@ -86,10 +87,11 @@ def read_message(text: str) -> list[str] | None:
         if (spans := _spans(small)) is None:
             return None
         text = "\n".join(text[start:end] for start, end in spans)
+        small = lowered(text)
     if turn is None:
-        return [text]
-    starts = [0, *(turn.start() for turn in _TURN.finditer(lowered(text))), len(text)]
-    return [text[start:end] for start, end in itertools.pairwise(starts)]
+        return [(text, small)]
+    starts = [0, *(turn.start() for turn in _TURN.finditer(small)), len(text)]
+    return [(text[start:end], small[start:end]) for start, end in itertools.pairwise(starts)]
 
 
 def _spans(small: str) -> list[tuple[int, int]] | None:

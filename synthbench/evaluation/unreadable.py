@@ -51,7 +51,7 @@ def why_unread(task: Task, row: Mapping[str, Any], reply: str | None) -> str | N
     if (answer := find_answer(task, reply, row, truncated=truncated)) is None:
         if truncated:
             return "it was truncated before it marked an answer"
-        marked = any(mark.settles for part in parts for mark in last_marks(part))
+        marked = any(mark.settles for part in parts for mark in last_marks(*part))
         return "it marks no single answer" if marked else "no answer"
     if task.read_answer(row, answer) is None:
         return f"{short(answer)} is none of the answers to {task.name}"

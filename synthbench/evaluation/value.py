@@ -65,8 +65,8 @@ def read_answer(text: str, read: Reader, truncated: bool = False) -> Any:
 
     If it is `truncated`, at the limit of tokens, only a mark that is closed has an answer.
     """
-    for part in read_message(text) or ():
-        for mark in last_marks(part):
+    for part, small in read_message(text) or ():
+        for mark in last_marks(part, small):
             if mark.is_closed or not truncated:
                 value = read(mark.text, ENCLOSED if mark.encloses else BEHIND)
                 if value is not None or mark.settles:

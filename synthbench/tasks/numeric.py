@@ -253,7 +253,7 @@ def read_class(prediction: Any, names: Sequence[str]) -> int | None:
     if isinstance(prediction, str):
         prediction = prediction.strip()
         if prediction in names:
-            return list(names).index(prediction)
+            return names.index(prediction)
         if "-" in prediction:
             return None
     index = read_whole_number(prediction)
