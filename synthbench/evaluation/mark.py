@@ -45,7 +45,7 @@ class Mark(NamedTuple):
     text: str
     encloses: bool  # as a box does, and "Answer:" does not
     is_closed: bool = True
-    settles: bool = True  # no earlier mark counts, even if the text has no value
+    settles: bool = True  # earlier marks do not count, even if it cannot be read
 
 
 def last_marks(text: str, small: str) -> Iterator[Mark]:
