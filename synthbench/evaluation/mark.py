@@ -35,7 +35,7 @@ _IS = re.compile(
     r"|(?:would|should|must|will|can only|has to) be|comes?(?: out)? to|turns out to be)\b\s?:?)"
     r"|(?<!\n)(?=[(\[]\s?-?\d)|(?P<title>(?=[*_:# \t]{0,9}\n)))"
 )
-_QUOTED = re.compile(r'\s?"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"(?=\s*}|,\s*"\D)')
+_QUOTED = re.compile(r'\s?"(?:[^"\\\0-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-f]{4}))*"(?=\s*}|,\s*"[^"]+":)')
 _HEADING = re.compile(r"(?:[#*_>\s]|(?:the|my|final|correct|short)\s){0,20}\Z")  # before "answer"
 
 

@@ -36,9 +36,9 @@ _LEAD = re.compile(
 )
 #: A unit behind a number, but no words that make another number of it.
 _UNIT = re.compile(
-    r"(?i)\s?(?:\^?(?:%|‰|°|(?:st|nd|rd|th)\b)|[€£¥₹$])?(?:\s*\(?\s*mod(?:ulo)?\s+\d+\s*\)?)?(?P<words>"
+    r"(?i)\s?(?:\^?(?:%|‰|°|(?:st|nd|rd|th)\b)|[€£¥₹$])?(?:\s*+\(?\s*+mod(?:ulo)?\s+\d+\s*\)?)?(?P<words>"
     r"(?:\s?\(?(?!(?:or|to|plus|minus|times|point|half|hundreds?|thousands?|[mb]illions?|mod|over|if"
-    r"|squared|cubed|[ekmbx])\b)(?:(?<=[\s/])[a-z]|[a-z]{2,})\b[²³]?[/.·*]?){0,6})"
+    r"|squared|cubed|dozen|trillions?|factorial|[ekmbx])\b)(?:(?<=[\s/])[a-z]|[a-z]{2,})\b[²³]?[/.·*]?){0,6})"
 )
 _EQUALS = re.compile(r"(?<![!=<>])=+>?|[≡→←≈]|-{1,9}>")
 _WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -46,7 +46,7 @@ _WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight"
 _OTHER = r"(?!\s*(?:or|and|maybe|perhaps|possibly|alternatively|otherwise|else)\b)"
 _CLAUSE = re.compile(
     rf"(?i)(?:\.|!(?!\s?(?:[-+/=^]|\*(?!\*)))|;(?!\s*[-+]?\d))(?=[\s*_`\"'$)\]}}]|\Z){_OTHER}"
-    rf"|\s\({_OTHER}|,{_OTHER}(?=\s+[a-z]|\s*[\"']\w+[\"']:)|\s-+\s(?!\d){_OTHER}"
+    rf"|\s\({_OTHER}|,{_OTHER}(?=\s+[a-z]|\s*[\"'][\w ]+[\"']:)|\s-+\s(?!\d){_OTHER}"
     r"|\s\|(?!\s*[-+]?\d)|<(?=[/a-z|])|\s(?:because|since|as|which|after|when|where|not)\b|\\[\])]"
 )
 #: A line without anything but markup, or between the rows of a table.
@@ -244,10 +244,10 @@ def _numbers(nested: bool, text: str, mode: str) -> Any:
         rows = [*filter(None, map(_row, re.findall(r"\[([^\[\]]*)\]", run) or run.splitlines()))]
     except ValueError:
         return None
-    if not rows or run.count("[") != run.count("]"):
+    rest = rf"\s*[\n(]{_OTHER}|\W*\Z" if mode == ENCLOSED else rf",?{_OTHER}"
+    if not re.match(rest, text[len(run) :]) or not rows or run.count("[") != run.count("]"):
         return None
-    is_column = all(len(row) == 1 for row in rows)
-    rows = rows if nested or is_column else rows[-(mode == ALONE) :][:1]
+    rows = rows if nested or all(len(row) == 1 for row in rows) else rows[-(mode == ALONE) :][:1]
     return rows if nested else [*itertools.chain.from_iterable(rows)]
 
 
@@ -265,9 +265,9 @@ def _text(text: str, mode: str) -> str | None:
 
 def _checked(text: str, mode: str, signs: Mapping[int, str] = {}) -> str | None:
     """A text for a check."""
-    text = re.sub(r"(?m)^[`$* \t]+|[`$* \t]+$", "", text).strip()
+    text = re.sub(r"(?m)^[`$* \t]+|(?<![`$* \t])[`$* \t]+$", "", text).strip()
     if mode != ENCLOSED:
-        text = re.split(r"\n\s*\n", text)[-(mode == ALONE)]
+        text = re.split(r'\n\s*\n|:\n|,\s*"[\w ]+":', text)[-(mode == ALONE)]
     text = "\n".join(_unnumbered(text.splitlines())) if signs else text
     for _ in range(5):  # one in another
         text = _FRACTION.sub(r"((\1)/(\2))", text)

@@ -25,6 +25,7 @@ CASES = {
         ("*Thinking...*\nAnswer: 3\n*...done thinking.*\n7", "7"),
         ("Answer: 7\n\nTest case 2: [MAX 3 4]\nAnswer: 4", "7"),
         ("Answer: 7\n\nQuestion 2) [MAX 3 4]\nAnswer: 4", "7"),
+        ("Answer: 7 dozen", None), ('The answer is "7", "or 8"', None),
         ("The answer is 7.\n\nUser: And?\nAssistant: Here is my response: 4", "7"),
     ]),
     "lists": (LISTS, [
@@ -32,19 +33,29 @@ CASES = {
         ("**Answer: **\n\n[[3, 1], [1, 3]]", THREE), ("3 | 1\n:-:|:-:\n1 | 3", THREE),
         ("Answer:\n```\n\n[[3, 1],\n [1, 3]]\n```", THREE),
     ]),
-    "numbers": (NUMBERS, [("Answer: 0.5, -1.25, 3\nEvery number is kept.", [0.5, -1.25, 3])]),
+    "numbers": (NUMBERS, [
+        ("Answer: 0.5, -1.25, 3\nEvery number is kept.", [0.5, -1.25, 3]),
+        ("\\boxed{[1, 2] or [3, 4]}", None), ("Answer: [1, 2] or [3, 4]", None),
+        ("\\boxed{1, 2, x}", None), ("<answer>[1, 2] (as listed)</answer>", [1, 2]),
+    ]),
     "states": (STATES, [
         ("Answer:\nq0\nq3\nq1", "q0 q3 q1"), ("\\boxed{q_0, q_3, q_1}", "q0 q3 q1"),
         ("$q_0 \\to q_3 \\to q_1$", "q0 q3 q1"),
     ]),
     "class": (CLASS, [
         ("The answer is a **bag**.", "Bag"), ('Answer: the "Coat"', "Coat"),
-        ("The answer is the **T-shirt/top**.", "T-shirt/top"),
+        ("The answer is the **T-shirt/top**.", "T-shirt/top"), ('Answer: "Bag", "Coat"', None),
+        ('{"answer": "Bag", "final class": "Coat"}', "Bag"),
     ]),
-    "text": (TEXT, [("\\textbf{Answer:} ```\ndcba\n```", "dcba")]),
+    "text": (TEXT, [
+        ("\\textbf{Answer:} ```\ndcba\n```", "dcba"),
+        ('{"answer": "d\\u2192c"}', "d→c"), ('{"answer": "\\u٢١٩٢"}', "\\u٢١٩٢"),
+    ]),
     "path": (PATH, [
         ("**Final Answer: \\leftarrow \\downarrow \\uparrow**", "←↓↑"), ("*Answer:* ⇐⇐⇓", "←←↓"),
         ("**Final Answer: ← ↓ ↑**", "← ↓ ↑"), ("The path is:\nL L D", "L L D"),
+        ("The path is:\nleft left down", "left left down"),
+        ('{"answer": "left", "moves": 1}', "left"), ('{"answer": left, "moves": 1}', "left"),
     ]),
 }  # fmt: skip
 
@@ -62,6 +73,8 @@ def test_a_mark_before_a_text_that_runs_away_is_read_in_no_time_worth_mentioning
     blank = " " * 10**6
     assert read_answer(f"Answer: |{blank}x", read) is None
     assert read_answer(f"\\boxed{{|{blank}x}}", read) is None
+    assert read_answer(f"\\boxed{{7{blank}x {{}} y}}", read) is None
+    assert read_answer(f"\\boxed{{x{blank}x}}", PATH) == f"x{blank}x"
 
 
 def test_a_long_checked_answer_is_read_to_its_end():
