@@ -88,6 +88,7 @@ def read_message(text: str) -> list[tuple[str, str]] | None:
             return None
         text = "\n".join(text[start:end] for start, end in spans)
         small = lowered(text)
+        turn = turn if len(spans) < 2 else _TURN.search(small)  # behind a tag that is gone
     if turn is None:
         return [(text, small)]
     starts = [0, *(turn.start() for turn in _TURN.finditer(small)), len(text)]
@@ -125,6 +126,4 @@ def _spans(small: str) -> list[tuple[int, int]] | None:
                 ended = True
                 if _USER.match(text, begin):
                     break
-    if ended:
-        return spans
-    return None if thought else [*spans, (start, len(small))]
+    return spans if ended else None if thought else [*spans, (start, len(small))]

@@ -36,9 +36,9 @@ _LEAD = re.compile(
 )
 #: A unit behind a number, but no words that make another number of it.
 _UNIT = re.compile(
-    r"(?i)\s?(?:\^?(?:%|‰|°|(?:st|nd|rd|th)\b)|[€£¥₹$])?(?:\s*+\(?\s*+mod(?:ulo)?\s+\d+\s*\)?)?(?P<words>"
+    r"(?i)\s?(?:\^?(?:%|‰|°|(?:st|nd|rd|th)\b)|[€£¥₹$])?(?:[\s(]*+mod(?:ulo)?\s+\d+[\s)]*)?(?P<words>"
     r"(?:\s?\(?(?!(?:or|to|plus|minus|times|point|half|hundreds?|thousands?|[mb]illions?|mod|over|if"
-    r"|squared|cubed|dozen|trillions?|factorial|[ekmbx])\b)(?:(?<=[\s/])[a-z]|[a-z]{2,})\b[²³]?[/.·*]?){0,6})"
+    r"|squared|cubed|dozen|trillions?|[ekmbx])\b)(?:(?<=[\s/])[a-z]|[a-z]{2,})\b[²³]?[/.·*]?){0,6})"
 )
 _EQUALS = re.compile(r"(?<![!=<>])=+>?|[≡→←≈]|-{1,9}>")
 _WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -178,8 +178,7 @@ class _Sequence:
         self._between = re.compile(
             rf"[-=]{{1,9}}>|[→←↑↓]|,\s(?:and|then)\s|\s(?:and|then)\s(?=\S+\s*\Z){dash}"
         )
-        signs = {*",;|│┃║[](){}\"'`*$<>&·•"}.difference(names)
-        self._signs = {ord(sign): " " for sign in signs}
+        self._signs = {ord(sign): " " for sign in {*",;|│┃║[](){}\"'`*$<>&·•"}.difference(names)}
 
     def __call__(self, text: str, mode: str) -> str | None:
         """The tokens of all lines, of the first lines behind a mark, or of the last lines."""
@@ -203,7 +202,8 @@ class _Sequence:
             # Blank lines divide answers, but neither lines of one token nor bands of a Sudoku.
             is_apart = blank and not len(words) == len(rows[-1]) in (1, self._width)
             if not words or (is_apart and mode != ENCLOSED):
-                return [] if mode == ENCLOSED else rows[::step]
+                is_last = mode == ALONE and len({*map(len, rows)}) > 1  # of a calculation
+                return [] if mode == ENCLOSED else rows[:1] if is_last else rows[::step]
             rows.append(words)
             blank = False
         return rows[::step]
@@ -264,7 +264,7 @@ def _text(text: str, mode: str) -> str | None:
 
 
 def _checked(text: str, mode: str, signs: Mapping[int, str] = {}) -> str | None:
-    """A text for a check."""
+    """A text for a check, without the rest of a sentence, or its full stop."""
     text = re.sub(r"(?m)^[`$* \t]+|(?<![`$* \t])[`$* \t]+$", "", text).strip()
     if mode != ENCLOSED:
         text = re.split(r'\n\s*\n|:\n|,\s*"[\w ]+":', text)[-(mode == ALONE)]
@@ -272,5 +272,6 @@ def _checked(text: str, mode: str, signs: Mapping[int, str] = {}) -> str | None:
     for _ in range(5):  # one in another
         text = _FRACTION.sub(r"((\1)/(\2))", text)
     text = plain(text).translate(signs).replace("==", "=").strip()
-    # Without the rest of a sentence, or its full stop.
-    return re.sub(r",?\s(?:which|because|since)\s.*\Z|(?<=[\w)\]])\.\Z", "", text) or None
+    lines, end, last = text.rpartition("\n")
+    last = re.sub(r",?\s(?:which|because|since)\s.*|(?<=[\w)\]])\.\Z", "", last)
+    return lines + end + last or None

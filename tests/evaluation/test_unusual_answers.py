@@ -25,6 +25,7 @@ CASES = {
         ("*Thinking...*\nAnswer: 3\n*...done thinking.*\n7", "7"),
         ("Answer: 7\n\nTest case 2: [MAX 3 4]\nAnswer: 4", "7"),
         ("Answer: 7\n\nQuestion 2) [MAX 3 4]\nAnswer: 4", "7"),
+        ("<response>Answer: 7</response>Question: 3?\nAnswer: 3", "7"),
         ("Answer: 7 dozen", None), ('The answer is "7", "or 8"', None),
         ("The answer is 7.\n\nUser: And?\nAssistant: Here is my response: 4", "7"),
     ]),
@@ -40,7 +41,7 @@ CASES = {
     ]),
     "states": (STATES, [
         ("Answer:\nq0\nq3\nq1", "q0 q3 q1"), ("\\boxed{q_0, q_3, q_1}", "q0 q3 q1"),
-        ("$q_0 \\to q_3 \\to q_1$", "q0 q3 q1"),
+        ("$q_0 \\to q_3 \\to q_1$", "q0 q3 q1"), ("Step by step:\nq0\nq0 q3\nq0 q3 q1", "q0 q3 q1"),
     ]),
     "class": (CLASS, [
         ("The answer is a **bag**.", "Bag"), ('Answer: the "Coat"', "Coat"),
