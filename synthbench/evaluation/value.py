@@ -264,7 +264,7 @@ def _text(text: str, mode: str) -> str | None:
 
 
 def _checked(text: str, mode: str, signs: Mapping[int, str] = {}) -> str | None:
-    """A text for a check, without the rest of a sentence, or its full stop."""
+    """A text for a check, without the rest of a sentence or its full stop."""
     text = re.sub(r"(?m)^[`$* \t]+|(?<![`$* \t])[`$* \t]+$", "", text).strip()
     if mode != ENCLOSED:
         text = re.split(r'\n\s*\n|:\n|,\s*"[\w ]+":', text)[-(mode == ALONE)]
