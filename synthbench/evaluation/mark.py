@@ -104,8 +104,7 @@ def _line(text: str, small: str, place: int) -> Mark | None:
     if said is None or small[place - 1 : place].isalpha():
         return None
     start, line = said.end(), text.rfind("\n", 0, place) + 1
-    is_heading = said["hashes"] or said["title"] is not None
-    if is_heading and not _HEADING.match(small, line, place):
+    if (said["hashes"] or said["title"] is not None) and not _HEADING.match(small, line, place):
         return None
     if quoted := _QUOTED.match(text, start):
         return Mark(json.loads(quoted[0]), encloses=True)

@@ -41,7 +41,8 @@ _UNIT = re.compile(
     r"|squared|cubed|dozen|trillions?|[ekmbx])\b)(?:(?<=[\s/])[a-z]|[a-z]{2,})\b[²³]?[/.·*]?){0,6})"
 )
 _EQUALS = re.compile(r"(?<![!=<>])=+>?|[≡→←≈]|-{1,9}>")
-_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+          "eleven", "twelve")  # fmt: skip
 #: Where a clause ends, unless another answer follows.
 _OTHER = r"(?!\s*(?:or|and|maybe|perhaps|possibly|alternatively|otherwise|else)\b)"
 _CLAUSE = re.compile(
@@ -143,7 +144,7 @@ def _number(apart: bool, text: str, mode: str) -> str | None:
 
 
 def _name(forms: dict[str, str | None], text: str, mode: str) -> str | None:
-    """The name of a class, in small or capital letters, perhaps as several."""
+    """The name of a class, in small or capital letters, perhaps in the plural."""
     edges = _ENDS + "()[]"
     last = _EQUALS.split(text)[-1].strip(edges)
     last = re.sub(r"(?i)\A(?:an?|the)\s", "", last if mode == ALONE else _LEAD.sub("", last))
@@ -202,7 +203,7 @@ class _Sequence:
             # Blank lines divide answers, but neither lines of one token nor bands of a Sudoku.
             is_apart = blank and not len(words) == len(rows[-1]) in (1, self._width)
             if not words or (is_apart and mode != ENCLOSED):
-                is_last = mode == ALONE and len({*map(len, rows)}) > 1  # of a calculation
+                is_last = mode == ALONE and len({*map(len, rows)}) > 1  # the end of a calculation
                 return [] if mode == ENCLOSED else rows[:1] if is_last else rows[::step]
             rows.append(words)
             blank = False

@@ -146,7 +146,7 @@ def reward_of(
     task: Task, row: Mapping[str, Any], completion: Any, *, truncated: bool = False
 ) -> float:
     """1.0 or 0.0 for one completion. A UsageError if it or the row is not what `score` takes."""
-    if not isinstance(row, dict | Mapping):
+    if not isinstance(row, dict | Mapping):  # a dict is known sooner
         raise UsageError(
             f"Row {short(row)}: expected a dict with the columns of {task.name}. The order is "
             "task, row, completion."

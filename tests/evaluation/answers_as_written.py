@@ -58,7 +58,7 @@ DIGITS: list[tuple[str, Any]] = [
     ("There are three lists in it.", None), ("I need two more minutes", None),
     ("The answer is seventeen", None), ("The answer is twenty-seven", None),
     ("The answer is seven hundred", None), ("The answer is thirteen, by step 3", None),
-    ("The answer is ten; it took 3 steps", "10"),
+    ("The answer is ten; it took 3 steps", "10"), ("Twelve.", "12"),
     ("The answer is seven or eight", None), ("seven point five", None),
     ("seven and a half", None), ("seven plus two", None), ("The seventh", None),
     ("not seven", None), ("The answer was 7, out of 9.", "7"),
