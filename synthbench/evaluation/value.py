@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from synthbench.evaluation.mark import last_marks
@@ -36,7 +36,7 @@ _LEAD = re.compile(
 )
 #: A unit behind a number, but no words that make another number of it.
 _UNIT = re.compile(
-    r"(?i)\s?(?:\^?(?:%|‰|°|(?:st|nd|rd|th)\b)|[€£¥₹$])?(?:[\s(]*+mod(?:ulo)?\s+\d+[\s)]*)?(?P<words>"
+    r"(?i)\s?(?:\^?(?:%|‰|°|(?:st|nd|rd|th)\b)|[€£¥₹$])?(?:[\s(]*+mod(?:ulo)?\s+(?P<mod>\d+)[\s)]*)?(?P<words>"
     r"(?:\s?\(?(?!(?:or|to|plus|minus|times|point|half|hundreds?|thousands?|[mb]illions?|mod|over|if"
     r"|squared|cubed|dozen|trillions?|[ekmbx])\b)(?:(?<=[\s/])[a-z]|[a-z]{2,})\b[²³]?[/.·*]?){0,6})"
 )
@@ -78,7 +78,7 @@ def read_answer(text: str, read: Reader, truncated: bool = False) -> Any:
 
 
 def reader(
-    kind: str, names: Iterable[str] = (), separator: str = " ", label: str = "", ignored: str = ""
+    kind: str, names: Sequence[str] = (), separator: str = " ", label: str = "", ignored: str = ""
 ) -> Reader:
     """The reader for a kind of label.
 
@@ -86,7 +86,6 @@ def reader(
     `numbers` (in a list), `lists` (of these), `text`, and, for a check that parses it, `checked`
     and `checked sequence`. Any word counts where the sequence `label` has the token `ignored`.
     """
-    names = tuple(names)
     match kind:
         case "number" | "digits":
             return functools.partial(_single, functools.partial(_number, kind == "digits"))
@@ -126,8 +125,7 @@ def _number(apart: bool, text: str, mode: str) -> str | None:
     *sides, last = _EQUALS.split(text)
     left = "=".join(sides).replace("mod", "").strip(_BEGINS)
     is_prose = mode == ALONE and re.search(r"[^\W\d_]{2}", left) and not left.isalpha()
-    is_two = re.search(r"(?i)!=|\A\W*[a-z]\s?=.*(?:[,;]|\band|\bor)\s?[a-z]\s?=", text)
-    if is_prose or is_two:
+    if is_prose or re.search(r"(?i)!=|\A\W*[a-z]\s?=.*(?:[,;]|\band|\bor)\s?[a-z]\s?=", text):
         return None
     text = last.strip(_BEGINS + "([").rstrip(_ENDS + ")]")
     if mode != ALONE:
@@ -137,10 +135,12 @@ def _number(apart: bool, text: str, mode: str) -> str | None:
     match = _WHOLE.match(text)
     if match is None or (match["apart"] and (match["sign"] or not apart)):
         return None
+    value = match["sign"].strip("+") + re.sub(r"\D", "", match["digits"] or match["apart"])
     unit = _UNIT.fullmatch(text[match.end() :].rstrip(_ENDS + ")]"))
     if unit is None or (unit["words"] and mode == ALONE):
         return None
-    return match["sign"].strip("+") + re.sub(r"\D", "", match["digits"] or match["apart"])
+    above = unit["mod"] or f"1{value}"  # the modulus, or any larger number
+    return value if (len(value), value) < (len(above), above) else None
 
 
 def _name(forms: dict[str, str | None], text: str, mode: str) -> str | None:
@@ -157,7 +157,7 @@ def _folded(form: str) -> str:
     return re.sub(r"(?<!\A)[-_,|\s]+", "", form).casefold()
 
 
-def _forms(names: tuple[str, ...]) -> dict[str, str | None]:
+def _forms(names: Sequence[str]) -> dict[str, str | None]:
     """The class of each form: a name, or a part of it that no other class has."""
     forms: dict[str, str | None] = {}
     for name in names:
@@ -170,7 +170,7 @@ class _Sequence:
     """Reads a sequence of tokens or, for a check, any text."""
 
     def __init__(
-        self, names: tuple[str, ...], separator: str, label: list[str], ignored: str, checked: bool
+        self, names: Sequence[str], separator: str, label: list[str], ignored: str, checked: bool
     ) -> None:
         self._known, self._width, self._separator = frozenset(names), len(names), separator
         self._label, self._ignored, self._is_checked = label, ignored, checked
