@@ -13,10 +13,9 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
-import pyarrow as pa
 
 from synthbench.checks import check_whole_number
 from synthbench.engine.engine import Engine
@@ -28,6 +27,9 @@ from synthbench.sampling.splits import SplitSampler
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Task
 from synthbench.tasks.row_ids import rows_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 #: The most rows of a round. A task with large rows makes smaller rounds. Rounds of evaluation
 #: splits are smaller, because their rows are costly and the first rows should come soon.

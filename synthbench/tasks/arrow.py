@@ -7,11 +7,13 @@ processor. These functions use Arrow's buffers instead.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def arrow_array(
@@ -29,6 +31,8 @@ def arrow_array(
         >>> arrow_array(np.array([1, 2], np.int8)).type, arrow_array(["a", "bc"]).to_pylist()
         (DataType(int8), ['a', 'bc'])
     """
+    import pyarrow as pa
+
     if not isinstance(values, np.ndarray):
         data = [text.encode() for text in values]
         ends = np.cumsum([0, *map(len, data)], dtype=np.int32)
@@ -47,6 +51,8 @@ def numpy_array(array: pa.Array) -> NDArray[Any]:
 
     Texts and lists are objects, `str` and arrays. Nulls are those of `pyarrow.Array.to_numpy`.
     """
+    import pyarrow as pa
+
     kind, is_type = array.type, pa.types
     if array.null_count == 0 and is_type.is_string(kind):
         return np.array([*array.to_pylist(), None], object)[:-1]
@@ -59,7 +65,7 @@ def numpy_array(array: pa.Array) -> NDArray[Any]:
         whole = np.frombuffer(array.buffers()[1] or b"", kind.to_pandas_dtype())
         return whole[array.offset : array.offset + len(array)]
     if array.null_count == 0 and is_type.is_boolean(kind):
-        return numpy_array(array.cast(pa.uint8())).astype(bool)
+        return numpy_array(array.cast("uint8")).astype(bool)
     return np.asarray(array.to_numpy(zero_copy_only=False))
 
 

@@ -13,10 +13,9 @@ from __future__ import annotations
 import abc
 import functools
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.tasks.block import Block, Breakdown, Split
@@ -25,6 +24,9 @@ from synthbench.tasks.numeric import read_class
 from synthbench.tasks.parameters import Parameters, parameter
 from synthbench.tasks.task import Task
 from synthbench.tasks.tokens import Vocabulary
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = [
     "LABEL", "Block", "Breakdown", "Parameters", "Split", "Task", "TextTask", "parameter",

@@ -10,15 +10,17 @@ from __future__ import annotations
 import abc
 import json
 from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.tasks.arrow import arrow_array, numpy_array
 from synthbench.tasks.numeric import is_number, nest, plain_value, plain_values
 from synthbench.tasks.tokens import Vocabulary
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 class Encoded(NamedTuple):
@@ -99,7 +101,7 @@ class Column(abc.ABC):
             array: values of the column, with nulls or without.
             checked: whether the checksums inside images are checked.
         """
-        whole = filled(array, False if pa.types.is_boolean(array.type) else 0)
+        whole = filled(array, False if str(array.type) == "bool" else 0)
         values = numpy_array(whole)
         yield "", values.astype(values.dtype.newbyteorder("<"), copy=False).view(np.uint8)
 
@@ -123,6 +125,8 @@ class Column(abc.ABC):
         Raises:
             ValueError: values that the column's type does not have.
         """
+        import pyarrow as pa
+
         try:
             if not isinstance(values, pa.Array):
                 values = self._from_plain(values)
@@ -131,6 +135,8 @@ class Column(abc.ABC):
             raise ValueError(f"{type(values).__name__} is not {self}: {error}") from error
 
     def _from_plain(self, values: Any) -> pa.Array:
+        import pyarrow as pa
+
         if isinstance(values, np.ndarray):
             return nest(values) if values.ndim > 1 else arrow_array(values)
         return pa.array(values, self.arrow)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from synthbench.errors import UsageError
 from synthbench.tasks import nested, scalar, sequences
 from synthbench.tasks.arrow import numpy_array
 from synthbench.tasks.column import Column
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 #: The column of right answers.
 LABEL = "label"
@@ -92,6 +93,8 @@ def class_answer(names: Sequence[str], index: int) -> int | str:
 
 def arrow_schema(columns: Columns) -> pa.Schema:
     """The schema of a shard, with the features of `datasets` in its `huggingface` metadata."""
+    import pyarrow as pa
+
     features = {name: column.feature for name, column in columns.items()}
     info = json.dumps({"info": {"features": features}}, separators=(",", ":"))
     fields = [pa.field(name, column.arrow) for name, column in columns.items()]

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.errors import UsageError
 from synthbench.tasks.base import LABEL, Block, Task, TextTask
 from synthbench.tasks.tokens import packed
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Batch = dict[str, NDArray[np.int32]]
 

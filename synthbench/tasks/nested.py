@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.tasks.arrow import numpy_array
@@ -15,6 +14,9 @@ from synthbench.tasks.column import Column, Encoded, filled
 from synthbench.tasks.numeric import read_array, read_lists, read_numbers, unwrap
 from synthbench.tasks.tokens import Vocabulary, pad
 from synthbench.text.lines import short
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,6 +37,8 @@ class ListOf(Column):
 
     @property
     def arrow(self) -> pa.DataType:
+        import pyarrow as pa
+
         return pa.list_(self.item.arrow)
 
     @property
@@ -129,6 +133,8 @@ class Struct(Column):
 
     @property
     def arrow(self) -> pa.DataType:
+        import pyarrow as pa
+
         return pa.struct([(name, field.arrow) for name, field in self.fields.items()])
 
     @property
@@ -167,6 +173,8 @@ class Image(Column):
 
     @property
     def arrow(self) -> pa.DataType:
+        import pyarrow as pa
+
         return pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 
     @property

@@ -8,14 +8,16 @@ import sys
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.errors import TaskError
 from synthbench.tasks.arrow import arrow_array, numpy_array
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _LARGEST = float(np.finfo(np.float32).max)
 
@@ -63,6 +65,8 @@ def list_array(
     values: pa.Array, lengths: NDArray[np.integer[Any]], absent: pa.Array | None = None
 ) -> pa.Array:
     """Consecutive runs of `values`, of these lengths, as lists. Null where `absent` is true."""
+    import pyarrow as pa
+
     return pa.ListArray.from_arrays(arrow_array(_offsets(lengths)), values, mask=absent)
 
 
@@ -72,6 +76,8 @@ def join_bytes(
     kind: pa.DataType | None = None,
 ) -> pa.Array:
     """Consecutive runs of bytes, of these lengths, as an array of `kind`. Default: of strings."""
+    import pyarrow as pa
+
     buffers = [None, pa.py_buffer(_offsets(lengths)), pa.py_buffer(data)]
     return pa.Array.from_buffers(kind or pa.string(), len(lengths), buffers)
 
@@ -95,8 +101,7 @@ def nest(rows: NDArray[Any]) -> pa.Array:
     """An array of two or more axes as nested lists, one for each entry of the first axis."""
     nested = arrow_array(rows.reshape(-1))
     for length in reversed(rows.shape[1:]):
-        ends = np.arange(0, len(nested) + 1, length, dtype=np.int32)
-        nested = pa.ListArray.from_arrays(arrow_array(ends), nested)
+        nested = list_array(nested, np.full(len(nested) // length, length))
     return nested
 
 
@@ -147,7 +152,7 @@ def plain_value(prediction: Any) -> Any:
     """A scalar of NumPy, torch or Arrow as a plain Python value. Anything else as it is."""
     if type(prediction) in _PLAIN_TYPES:  # rewards ask this several times a completion
         return prediction
-    if isinstance(prediction, pa.Scalar):
+    if hasattr(prediction, "as_py"):
         return prediction.as_py()
     return prediction.item() if getattr(prediction, "shape", None) == () else prediction
 
@@ -208,11 +213,11 @@ def to_array(values: Any) -> NDArray[Any]:
         ValueError, TypeError, ArithmeticError, RuntimeError: not an array, or lists that differ
             in length.
     """
-    torch = sys.modules.get("torch")
+    torch, pa = sys.modules.get("torch"), sys.modules.get("pyarrow")
     if torch is not None and isinstance(values, torch.Tensor):
         values = values.detach().cpu()
         values = values.float() if values.dtype is torch.bfloat16 else values
-    elif isinstance(values, pa.Scalar | pa.Array):
+    elif pa is not None and isinstance(values, pa.Scalar | pa.Array):
         values = values.to_pylist() if isinstance(values, pa.Array) else values.as_py()
     if isinstance(values, np.ndarray) and values.dtype == object:
         values = values.tolist()

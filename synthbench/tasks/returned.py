@@ -10,10 +10,9 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.errors import TaskError
@@ -21,6 +20,9 @@ from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Split, Task
 from synthbench.tasks.tokens import Vocabulary
 from synthbench.text.lines import short
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 #: Weights are divided as decimal fractions of six digits.
 _LEAST_WEIGHT = 0.000001

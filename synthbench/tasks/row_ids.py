@@ -10,10 +10,9 @@ problem in another form (`Task.problem`), and the ids prove it.
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.errors import TaskError
@@ -22,6 +21,9 @@ from synthbench.tasks.base import Block, Split, Task
 from synthbench.tasks.features import Columns, arrow_schema, value
 from synthbench.tasks.numeric import join_bytes, split_bytes
 from synthbench.text.lines import short
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 #: The bits that come from the problem, and the share of all rows for which they are zero.
 PROBLEM_BITS = np.uint64(0b111 << 61)
@@ -140,5 +142,7 @@ def columns_of(task: Task) -> Columns:
 
 def rows_table(task: Task, block: Block, prints: NDArray[np.uint64]) -> pa.Table:
     """Rows as they are in a shard: their ids, then the task's columns."""
+    import pyarrow as pa
+
     columns = {"id": ids(prints), **task.rendered(block)}
     return pa.Table.from_arrays([*columns.values()], schema=arrow_schema(columns_of(task)))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.tasks.arrow import arrow_array, numpy_array
@@ -21,6 +20,9 @@ from synthbench.tasks.numeric import (
 )
 from synthbench.tasks.tokens import Vocabulary, pad
 from synthbench.text.lines import short
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 #: The most names of classes that a message lists, and that a prompt lists.
 _SHOWN_NAMES, _LISTED = 12, 16
@@ -41,6 +43,8 @@ class Number(Column):
 
     @property
     def arrow(self) -> pa.DataType:
+        import pyarrow as pa
+
         return pa.type_for_alias(self.dtype)
 
     @property
@@ -52,17 +56,22 @@ class Number(Column):
 
     @property
     def expected(self) -> str:
-        if pa.types.is_integer(self.arrow):
+        if self._type.kind in "iu":
             return f"a whole number from {self._range.min} to {self._range.max}"
         return super().expected
 
     @property
+    def _type(self) -> np.dtype[Any]:
+        dtype: np.dtype[Any] = np.dtype(self.arrow.to_pandas_dtype())
+        return dtype
+
+    @property
     def _range(self) -> np.iinfo[Any]:
         """The least and the largest value of a type of whole numbers."""
-        return np.iinfo(self.arrow.to_pandas_dtype())
+        return np.iinfo(self._type)
 
     def read(self, prediction: Any, label: Any) -> Any:
-        if pa.types.is_integer(self.arrow):
+        if self._type.kind in "iu":
             number = read_whole_number(prediction)
             is_value = number is not None and self._range.min <= number <= self._range.max
             return number if is_value else None
@@ -70,13 +79,13 @@ class Number(Column):
         return None if numbers is None else self.rounded(numbers)
 
     def rounded(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-        if not pa.types.is_floating(self.arrow):
+        if self._type.kind != "f":
             return numbers
         with np.errstate(over="ignore"):  # infinite in float16, which is the answer to no row
-            return numbers.astype(self.arrow.to_pandas_dtype()).astype(np.float64)
+            return numbers.astype(self._type).astype(np.float64)
 
     def _from_row(self, value: Any) -> Any:
-        if pa.types.is_boolean(self.arrow):
+        if self._type.kind == "b":
             return value
         if (number := self.read(value, None)) is None:
             raise ValueError(f"{short(value)} is not {self}")
@@ -88,8 +97,8 @@ class Number(Column):
     def encode_items(
         self, array: pa.Array, name: str, vocabulary: Vocabulary | None = None
     ) -> Encoded:
-        fill = np.nan if pa.types.is_floating(array.type) else -1
-        return Encoded(plain_values(array, name), fill=fill)
+        values = plain_values(array, name)
+        return Encoded(values, fill=np.nan if values.dtype.kind == "f" else -1)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,6 +113,8 @@ class Text(Column):
 
     @property
     def arrow(self) -> pa.DataType:
+        import pyarrow as pa
+
         return pa.string()
 
     @property
@@ -161,6 +172,8 @@ class ClassLabel(Column):
 
     @property
     def arrow(self) -> pa.DataType:
+        import pyarrow as pa
+
         return pa.int64()
 
     @property
@@ -178,6 +191,8 @@ class ClassLabel(Column):
 
     def _from_plain(self, values: Any) -> pa.Array:
         """Indices, or names."""
+        import pyarrow as pa
+
         array = super()._from_plain(values) if isinstance(values, np.ndarray) else pa.array(values)
         if not pa.types.is_string(array.type):
             return array

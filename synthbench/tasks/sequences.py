@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from itertools import zip_longest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.tasks.arrow import arrow_array
@@ -16,6 +15,9 @@ from synthbench.tasks.numeric import is_number, plain_value, read_array, read_wh
 from synthbench.tasks.scalar import Text, some, span
 from synthbench.tasks.tokens import Vocabulary, packed
 from synthbench.text.lines import short
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 #: Longer whole numbers are not read as digits; `str` refuses more than 4,300 digits.
 _MOST_BITS = 14_000

@@ -9,14 +9,16 @@ In `causal-lm`:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.tasks.base import Block
 from synthbench.tasks.form import NOT_ASKED, START, Batch, TokenForm
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 class StartSymbol(TokenForm):

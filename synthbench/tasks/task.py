@@ -9,10 +9,9 @@ from __future__ import annotations
 import abc
 import functools
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.checks import check_name, check_whole_number
@@ -27,6 +26,9 @@ from synthbench.tasks.numeric import json_rows
 from synthbench.tasks.parameters import Parameters
 from synthbench.tasks.tokens import Vocabulary
 from synthbench.text.lines import short
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _CONTENT = "content"  # column of a block: its rows' content, if a task does not encode it itself
 

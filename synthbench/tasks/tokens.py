@@ -13,14 +13,16 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.tasks.arrow import arrow_array, numpy_array
 from synthbench.tasks.numeric import join_bytes, list_array, split_bytes, text_ends
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 #: The largest vocabulary whose ids have four bits. Its tokens are joined four at a time.
 _QUAD_TOKENS = 15
@@ -88,7 +90,7 @@ class Vocabulary:
         if not indices.null_count:
             found: NDArray[np.integer[Any]] = numpy_array(indices).astype(self.dtype)
             return found + self.dtype(1)
-        known = numpy_array(indices.is_valid().cast(pa.uint8())) > 0
+        known = numpy_array(indices.is_valid().cast("uint8")) > 0
         ids = np.zeros(len(words), self.dtype)
         ids[known] = numpy_array(indices.drop_null()) + 1
         return ids
@@ -171,6 +173,8 @@ class Vocabulary:
             >>> inputs["input_ids"].tolist(), inputs["attention_mask"].tolist()
             ([[2, 3, 1], [2, 0, 0]], [[1, 1, 1], [1, 0, 0]])
         """
+        import pyarrow as pa
+
         texts = texts if isinstance(texts, pa.Array) else pa.array(texts, pa.string())
         ids = self.encode(texts, width)
         return {"input_ids": ids.astype(np.int64), "attention_mask": (ids > 0).astype(np.int64)}

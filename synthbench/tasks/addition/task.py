@@ -24,10 +24,9 @@ import functools
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.errors import ParameterError
@@ -54,6 +53,9 @@ from synthbench.tasks.column import Column
 from synthbench.tasks.coupling import first_positions
 from synthbench.tasks.features import value
 from synthbench.tasks.tokens import packed
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 #: The number of a bucket is `digits of a * _BUCKET + digits of b`.
 _BUCKET = 1_000

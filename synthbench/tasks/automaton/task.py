@@ -22,10 +22,9 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.errors import ParameterError
@@ -38,6 +37,9 @@ from synthbench.tasks.column import Column
 from synthbench.tasks.features import sequence, value
 from synthbench.tasks.numeric import all_digits
 from synthbench.tasks.own_variant import OWN, OwnVariant
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 #: The expression of each variant. In all of them no window of four symbols gives the state.
 EXPRESSIONS: Mapping[str, str] = {

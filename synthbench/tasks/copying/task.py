@@ -20,10 +20,9 @@ import dataclasses
 import functools
 import math
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.errors import ParameterError
@@ -34,6 +33,9 @@ from synthbench.tasks.copying.places import LAYOUTS, starts_of_query
 from synthbench.tasks.copying.solver import BLANK, COPY, NOT_ASKED, copied_symbols
 from synthbench.tasks.features import sequence, value
 from synthbench.tasks.longer_rows import LongerRows, longer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 LONGEST = 4096
 #: The fewest different rows of a bucket, so that no split runs out of rows.

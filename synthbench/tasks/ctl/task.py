@@ -19,10 +19,9 @@ import functools
 import itertools
 from collections.abc import Mapping, Sequence
 from string import ascii_lowercase
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.seeding import Draws, hash_rows
@@ -34,6 +33,9 @@ from synthbench.tasks.features import class_answer, class_label, list_of, sequen
 from synthbench.tasks.numeric import all_digits, list_array
 from synthbench.tasks.row_ids import PROBLEM_BITS
 from synthbench.tasks.tokens import pad
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 #: The most symbols and the most functions: their tables are in the manifest and in the card.
 MOST_NAMES = 1024

@@ -17,10 +17,9 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import pyarrow as pa
 
 from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
@@ -31,6 +30,9 @@ from synthbench.tasks.dyck.paths import count_paths, draw_paths
 from synthbench.tasks.dyck.solver import CLOSE, NOTHING, OPEN, depth_of, due_brackets
 from synthbench.tasks.features import sequence, value
 from synthbench.tasks.longer_rows import LongerRows, longer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 LONGEST = 2048
 #: The fewest different rows of a bucket, so that no split runs out of rows.

@@ -18,10 +18,9 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.errors import ParameterError
@@ -33,6 +32,9 @@ from synthbench.tasks.features import sequence, value
 from synthbench.tasks.lists.columns import FUNCTIONS, without
 from synthbench.tasks.lists.solver import BEHIND, DELETE, END, UNION, list_function
 from synthbench.tasks.longer_rows import LongerRows, longer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 LONGEST = 2048
 

@@ -24,10 +24,9 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.errors import ParameterError
@@ -47,6 +46,9 @@ from synthbench.tasks.maze import solver
 from synthbench.tasks.maze.drawn import draw_mazes
 from synthbench.tasks.maze.written import MarkedMaze, Maze, mark_moves, read_path
 from synthbench.tasks.numeric import distinct_numbers, text_ends
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _WALL, _FREE, _START, _GOAL, _PATH = range(1, 6)
 

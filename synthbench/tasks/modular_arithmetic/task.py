@@ -18,10 +18,9 @@ import dataclasses
 import functools
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.errors import ParameterError
@@ -31,6 +30,9 @@ from synthbench.tasks.column import Column
 from synthbench.tasks.features import class_label, value
 from synthbench.tasks.modular_arithmetic import solver
 from synthbench.tasks.row_ids import are_held_out, fingerprints
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 #: The words of an equation, and whether a and b may be exchanged.
 _EQUATIONS = {

@@ -15,10 +15,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.seeding import Draws, mix
@@ -30,6 +29,9 @@ from synthbench.tasks.mqar import memory
 from synthbench.tasks.mqar.draws import RemainingWeights, distinct, without
 from synthbench.tasks.mqar.parameters import RecallParameters
 from synthbench.tasks.mqar.solver import BLANK, NOT_ASKED, pairs_and_rest, recall, recall_written
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 #: The number of a bucket is `length * _BUCKET + pairs`.
 _BUCKET = 1_000

@@ -15,10 +15,9 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.seeding import Draws, hash_rows
@@ -28,6 +27,9 @@ from synthbench.tasks.features import class_label, value
 from synthbench.tasks.numeric import all_digits
 from synthbench.tasks.parity.solver import asks_for_c, read_equation
 from synthbench.tasks.row_ids import are_held_out
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclasses.dataclass(frozen=True)

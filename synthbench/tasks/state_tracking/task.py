@@ -24,10 +24,9 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.seeding import Draws, hash_rows
@@ -41,6 +40,9 @@ from synthbench.tasks.state_tracking import solver
 from synthbench.tasks.state_tracking.groups import Group, group, group_of_table
 from synthbench.tasks.state_tracking.instruction import in_words
 from synthbench.tasks.state_tracking.own_group import QUATERNIONS, read_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 #: The longest rows that are never held out.
 _SHORT = 3

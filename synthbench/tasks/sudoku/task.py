@@ -18,10 +18,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.errors import ParameterError
@@ -43,6 +42,9 @@ from synthbench.tasks.sudoku.classes import arranged_puzzles
 from synthbench.tasks.sudoku.drawn import count_nodes, dig, draw_grids
 from synthbench.tasks.sudoku.masks import Ints, Shape
 from synthbench.tasks.sudoku.written import FilledGrid, Grid
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _EMPTY = 1  # the id of the digit d is d + 1
 SHAPES = {"9x9": Shape(3, 3), "6x6": Shape(2, 3), "4x4": Shape(2, 2)}

@@ -13,10 +13,9 @@ import dataclasses
 import functools
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.checks import check_name
@@ -29,6 +28,9 @@ from synthbench.tasks.tokens import pad
 from synthbench.tasks.trees.expression import Expression
 from synthbench.tasks.trees.grammar import Forest
 from synthbench.tasks.trees.problems import brackets, problem_keys, token_codes
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 DIGITS = tuple("0123456789")
 #: The deepest trees and the longest rows that can be asked for.
