@@ -55,6 +55,9 @@ class WorkerPool(Executor):
         self._patience = patience
         self._workers: list[_Worker] = []
         self._inherited = False
+        ctypes.CDLL(None).malloc_trim(0)
+        import pyarrow as pa
+        pa.default_memory_pool().release_unused()
         try:
             for _ in range(count):
                 with defer_signals():  # Python drops what a signal handler raises during a fork
