@@ -335,10 +335,10 @@ class Choice:
             thresholds.append(threshold(min(1.0, running / whole)))
         self._values = values
         self._thresholds = np.array(thresholds, np.uint64)
-        edges = np.arange((1 << self._GUIDE_BITS) + 1, dtype=np.uint64) << np.uint64(20)
-        first = np.searchsorted(self._thresholds, edges[:-1], side="right")
-        last = np.searchsorted(self._thresholds, edges[1:] - np.uint64(1), side="right")
-        self._guide = np.where(first == last, values[first], _UNSETTLED).astype(values.dtype)
+        slots, within = np.divmod(self._thresholds, np.uint64(1 << 32 - self._GUIDE_BITS))
+        begins = slots.astype(np.intp) + (within > 0)  # the first slot from the threshold on
+        self._guide = values.repeat(np.diff(begins, prepend=0, append=1 << self._GUIDE_BITS))
+        self._guide[slots[within > 0].astype(np.intp)] = _UNSETTLED
 
     def draw(self, draws: Draws, count: int) -> NDArray[np.integer[Any]]:
         """`count` independent values, `(count,)` of the values' dtype."""

@@ -196,15 +196,19 @@ class _Table:
         upper = self._ends(self.more, half)
         depth = np.arange(self.depths)
         for middle in _DIGITS[:-1]:
-            chances = [outcomes[middle, :, None]]
-            for low in range(middle, -1, -1)[::-1]:
-                for high in (2 * middle - low, 2 * middle - low + 1):
-                    if low < high < len(_DIGITS):
-                        both = lower[low, :, None] * upper[high]
-                        # Row d: the pairs of depths whose larger depth is d, in order.
-                        chances.append(np.where(depth < depth[:, None], both.T, 0.0))
-                        chances.append(np.where(depth <= depth[:, None], both, 0.0))
-            outcomes[middle] = np.cumsum(np.hstack(chances), axis=1)[:, -1]
+            pairs = [
+                (low, high)
+                for low in range(middle + 1)
+                for high in (2 * middle - low, 2 * middle - low + 1)
+                if low < high < len(_DIGITS)
+            ]
+            lows, highs = zip(*pairs, strict=True)
+            both = lower[[*lows], :, None] * upper[[*highs], None]
+            # Row d: the pairs of depths whose larger depth is d, in order.
+            parts = both.swapaxes(1, 2) * (depth < depth[:, None]), both * (depth <= depth[:, None])
+            chances = np.concatenate(parts, axis=2).swapaxes(0, 1).reshape(self.depths, -1)
+            chances = np.hstack([outcomes[middle, :, None], chances])
+            outcomes[middle] = np.cumsum(chances, axis=1)[:, -1]
 
     def _ends(self, beyond: Chances, count: int) -> Chances:
         """The deciding depth if some of `count` arguments equal a value and the rest lie beyond."""
@@ -262,16 +266,15 @@ def _behind(chances: Chances) -> Chances:
 
 def _add_modulo(sums: Chances, argument: Chances) -> Chances:
     """The chance of each sum modulo 10 when one more argument is added."""
-    result = np.zeros_like(sums)
-    twice = np.vstack([argument, argument])
-    for value in _DIGITS:
-        result += sums[value] * twice[10 - value : 20 - value]
+    values = np.arange(len(_DIGITS))
+    others = argument.take(values - values[:, None], axis=0, mode="wrap")
+    result: Chances = np.cumsum(sums[:, None] * others, axis=0)[-1]
     return result
 
 
-def _power(base: Chances, exponent: int) -> Chances:
+def _power(base: Chances, exponent: int) -> Chances | float:
     """`base ** exponent` by multiplication: the same bits with every C library."""
-    result = np.ones_like(base)
+    result: Chances | float = 1.0
     for _ in range(exponent):
         result = result * base
     return result
