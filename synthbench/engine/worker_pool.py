@@ -16,8 +16,6 @@ import os
 import pickle
 import queue
 import signal
-import socket
-import struct
 import sys
 import threading
 import time
@@ -25,6 +23,7 @@ import traceback
 import weakref
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -191,45 +190,18 @@ class _Worker:
         # Forked workers start at once and need no importable main module. Other platforms use
         # their default.
         context = multiprocessing.get_context("fork" if sys.platform == "linux" else None)
-        self.pipe, its_end = socket.socketpair()
+        self.pipe, its_end = context.Pipe()
         self.process = context.Process(target=_work, args=(its_end,), daemon=True)
         self.process.start()
         its_end.close()  # so that the pipe closes when the worker ends
 
-    def ask(self, request: bytes) -> bytearray:
+    def ask(self, request: bytes) -> bytes:
         """The answer to a request. Raises EOFError or OSError if the worker has died."""
-        _send(self.pipe, request)
-        return _received(self.pipe)
+        self.pipe.send_bytes(request)
+        return self.pipe.recv_bytes()
 
 
-#: The number of bytes of a message, which comes before it.
-_SIZE = struct.Struct("<q")
-
-
-def _send(pipe: socket.socket, message: bytes) -> None:
-    pipe.sendall(_SIZE.pack(len(message)))
-    pipe.sendall(message)
-
-
-def _received(pipe: socket.socket) -> bytearray:
-    """The next message. `multiprocessing.Pipe` takes twice as long: it reads into three buffers."""
-    (size,) = _SIZE.unpack(_read(pipe, _SIZE.size))
-    return _read(pipe, size)
-
-
-def _read(pipe: socket.socket, size: int) -> bytearray:
-    """So many bytes. Raises EOFError if the other end is closed."""
-    content = bytearray(size)
-    left = memoryview(content)
-    while left:
-        count = pipe.recv_into(left, 0, socket.MSG_WAITALL)
-        if not count:
-            raise EOFError
-        left = left[count:]
-    return content
-
-
-def _work(pipe: socket.socket) -> None:
+def _work(pipe: Connection) -> None:
     """Answer requests until the process is ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Control-C is for the main process
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -238,8 +210,8 @@ def _work(pipe: socket.socket) -> None:
     # The main process has gone, or asked a function with a handler of its own to end.
     with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):
         while True:
-            function, args, kwargs = pickle.loads(_received(pipe))
-            _send(pipe, _answer(function, args, kwargs))
+            function, args, kwargs = pickle.loads(pipe.recv_bytes())
+            pipe.send_bytes(_answer(function, args, kwargs))
 
 
 def _answer(function: Callable[..., Any], args: Any, kwargs: Any) -> bytes:
