@@ -200,11 +200,11 @@ class Vocabulary:
         else:
             words = _token_texts(self)
         used = ids > 0
-        counts = np.count_nonzero(used, axis=1)
+        counts = np.einsum("ij->i", used, dtype=np.int32)  # a third of the time of `count_nonzero`
         ends = np.cumsum(counts)
         indices = ids.ravel().compress(used.ravel()).astype(np.int32)
         indices[(ends - counts)[counts > 0]] += len(words) // 2  # the bare form of a text's first
-        used_words = pc.take(words, arrow_array(indices))
+        used_words = pc.take(words, arrow_array(indices), boundscheck=False)
         return join_bytes(used_words.buffers()[2], np.diff(text_ends(used_words)[ends], prepend=0))
 
     def _both_forms(self, words: list[str]) -> pa.Array:
