@@ -62,7 +62,7 @@ def make_shard(task: Task, rows: Iterable[KeyedRows]) -> MadeShard:
     columns = columns_of(task)
     digest = RowDigest(columns, checked=False)
     sink = pa.BufferOutputStream()
-    groups = list(rechunk(rows, task.group_rows))
+    groups = rechunk(rows, task.group_rows)
     with _open_parquet_file(sink, columns) as file, ThreadPoolExecutor(1) as encoder:
         encoded: Future[None] | None = None
         for several in groups:
@@ -70,14 +70,13 @@ def make_shard(task: Task, rows: Iterable[KeyedRows]) -> MadeShard:
             table = rows_table(task, group.block, group.fingerprints)
             if (wrong := wrong_bucket(task, table, group.buckets)) is not None:
                 raise TaskError(wrong[1])
-            digest.update(table)
             table = table.combine_chunks()
             if encoded is not None:
                 encoded.result()
-            if several is groups[-1]:  # a shard of one group needs no thread
-                file.write_table(table, table.num_rows)
-            else:
-                encoded = encoder.submit(file.write_table, table, table.num_rows)
+            encoded = encoder.submit(file.write_table, table, table.num_rows)
+            digest.update(table)
+        if encoded is not None:
+            encoded.result()
     content = sink.getvalue()
     sha256 = hashlib.sha256(content).hexdigest()
     return MadeShard(digest.rows, content, sha256, b"".join(digest.all_chunks()))
