@@ -72,16 +72,16 @@ def list_candidates(
 def _allowed(task: Task, split: Split, bucket: int, block: Block, tried: int) -> Candidates:
     """The rows that the split may have, each at its first occurrence."""
     prints = fingerprints(task, block)
-    allowed = may_have(task, split, bucket, prints)
-    if not allowed.all():
-        rows = np.flatnonzero(allowed)
-        block, prints = block.take(rows), prints[rows]
+    rows = np.flatnonzero(may_have(task, split, bucket, prints))
+    prints = prints.take(rows)
     ascending = np.sort(prints)
     is_other = ascending[1:] != ascending[:-1]
     if not is_other.all():
         order, starts = np.argsort(prints), np.flatnonzero(np.append(True, is_other))
         first = np.sort(np.minimum.reduceat(order, starts))
-        block, prints = block.take(first), prints[first]
+        rows, prints = rows.take(first), prints.take(first)
+    if len(rows) < len(block):
+        block = block.take(rows)
     return Candidates(prints, tried, block, bucket)
 
 
