@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import itertools
+import multiprocessing
 import os
 import platform
 import resource
@@ -176,17 +177,28 @@ def _measure_tasks(words):
         if name in MORE:
             raise UsageError(f"Benchmark {name!r} must be the first word.")
         check_name("task or benchmark", name, [*list_tasks(), *MORE])
-    parameters = dict(word.split("=", 1) for word in arguments.set)
-    pa.array([0])  # imports pandas where it is installed, as the commands do not
-    print(machine(), f"\n{arguments.workers} workers, load {os.getloadavg()[0]:.1f}")
+    print(machine(), f"\n{arguments.workers} workers, load {os.getloadavg()[0]:.1f}", flush=True)
+    # Each has a process of its own, as with the command: what another left slows forks.
+    processes = multiprocessing.get_context("fork")
     for name in arguments.tasks or list_tasks():
-        try:
-            measure(make_task(name, **parameters), arguments)
-        except SynthbenchError as error:
-            print(f"\n{name}: not measured: {error}")
+        process = processes.Process(target=_measure_alone, args=(name, arguments))
+        process.start()
+        process.join()
+        if process.exitcode:
+            sys.exit(process.exitcode)
+
+
+def _measure_alone(name, arguments):
+    pa.array([0])  # imports pandas where it is installed, as the commands do not
+    try:
+        task = make_task(name, **dict(word.split("=", 1) for word in arguments.set))
+        measure(task, arguments)
+    except SynthbenchError as error:
+        print(f"\n{name}: not measured: {error}")
+        return
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     workers = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    print(f"\npeak memory: {peak:.0f} MiB here, {workers:.0f} MiB in the largest worker")
+    print(f"peak memory: {peak:.0f} MiB here, {workers:.0f} MiB in the largest worker")
 
 
 def measure(task, arguments):
