@@ -205,7 +205,7 @@ class Arithmetic(ExpressionTask):
                 "problem": problems,
             }
         )
-        return block if goal.label is None else block.take(kept)
+        return block.take(kept)
 
     def capacity(self, split: Split, bucket: int) -> int | None:
         goal = self.goal(bucket)
