@@ -347,6 +347,7 @@ class Choice:
         drawn: NDArray[np.integer[Any]] = self._guide.take(slots)
         (unsettled,) = (drawn == _UNSETTLED).nonzero()
         if len(unsettled):
-            exact = halves[unsettled].astype(np.uint64)
-            drawn[unsettled] = self._values[self._thresholds.searchsorted(exact, side="right")]
+            exact = halves.take(unsettled).astype(np.uint64)
+            places = self._thresholds.searchsorted(exact, side="right")
+            drawn[unsettled] = self._values.take(places)
         return drawn

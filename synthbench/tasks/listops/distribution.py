@@ -66,10 +66,11 @@ class ListOpsDistribution(KeyDistribution):
         ranked[least:] |= (position[least:] >= arity) * _ABSENT
         decisive = ranked.min(axis=0)
         value, depth = (decisive ^ turned) >> depth_bits, decisive & _DEPTH_MASK
-        nodes = np.flatnonzero(kinds == number.get("MED", -1))
-        median = _median(ranked.take(nodes, axis=1), arity.take(nodes), depth_bits)
-        value[nodes], depth[nodes] = median
-        nodes = np.flatnonzero(kinds == number.get("SM", -1))
+        (nodes,) = (kinds == number.get("MED", -1)).nonzero()
+        if len(nodes):
+            median = _median(ranked.take(nodes, axis=1), arity.take(nodes), depth_bits)
+            value[nodes], depth[nodes] = median
+        (nodes,) = (kinds == number.get("SM", -1)).nonzero()
         added = keyed.take(nodes, axis=1)
         sums = (added >> _DEPTH_BITS).sum(axis=0, dtype=np.uint16)
         value[nodes] = sums - sums // np.uint16(10) * np.uint16(10)  # as `%`, but faster

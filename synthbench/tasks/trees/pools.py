@@ -23,6 +23,8 @@ from synthbench.tasks.trees.distribution import (
     operator_chances,
 )
 
+#: So many keys or fewer are looked for one by one.
+_FEW_KEYS = 2
 #: The most operators in a pool, so that rare keys do not fill the memory.
 MOST_DRAWN = 1 << 20
 #: Keys that are rarer than this in their pool are not drawn: a block of 512 trees would need more
@@ -77,10 +79,12 @@ def draw_from_pools(
         while missing:
             size = _pool_size(missing, chances, first)
             pool = _draw_pool(draws, distribution, height, depth, size)
-            drawn = _of_depth(pool.keys & DEPTH_MASK if any_value else pool.keys, depth)
+            keys = pool.keys & DEPTH_MASK if any_value else pool.keys
+            drawn = _of_depth(keys, depth) if len(missing) > _FEW_KEYS else {}
             left = {}
             for key, nodes in missing.items():
-                matches = drawn.get(key, nodes[:0])[: len(nodes)]
+                places = drawn.get(key, nodes[:0]) if drawn else (keys == key).nonzero()[0]
+                matches = places[: len(nodes)]
                 picks[nodes[: len(matches)]] = before + matches
                 if len(matches) < len(nodes):
                     left[key] = nodes[len(matches) :]
