@@ -348,6 +348,5 @@ class Choice:
         (unsettled,) = (drawn == _UNSETTLED).nonzero()
         if len(unsettled):
             exact = halves.take(unsettled).astype(np.uint64)
-            places = self._thresholds.searchsorted(exact, side="right")
-            drawn[unsettled] = self._values.take(places)
+            drawn[unsettled] = self._values.take(self._thresholds.searchsorted(exact, "right"))
         return drawn

@@ -280,8 +280,6 @@ class Task(Judged, abc.ABC):
         """
         return Block({_CONTENT: json_rows([columns[name] for name in self.inputs])})
 
-    # Rows that are read from a dataset.
-
     def recompute_columns(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """All columns but the inputs and images, from the row's `inputs`, by `solve`."""
         if LABEL not in self.columns:

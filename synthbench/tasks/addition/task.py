@@ -181,8 +181,7 @@ class Addition(TextTask):
 
     def buckets(self, columns: Mapping[str, pa.Array]) -> NDArray[np.int64]:
         a, b = (numpy_array(columns[name]).astype(np.int64) for name in ("digits_a", "digits_b"))
-        buckets: NDArray[np.int64] = a * _BUCKET + b
-        return buckets
+        return a * _BUCKET + b
 
     def bucket_label(self, bucket: int) -> str:
         return "{} x {}".format(*divmod(bucket, _BUCKET))
@@ -229,9 +228,8 @@ class Addition(TextTask):
             digits_a: how many digits a has, `(rows,)`.
             digits_b: how many b has.
         """
-        length: Digits = digits.lengths(result)
-        if self.parameters.zero_padding:
-            length = self._most_digits(digits_a, digits_b)
+        padded = self.parameters.zero_padding
+        length = self._most_digits(digits_a, digits_b) if padded else digits.lengths(result)
         ids = written(result, length)
         return ids[:, ::-1] if self.parameters.order == "reversed" else ids
 
