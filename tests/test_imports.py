@@ -38,7 +38,7 @@ STEPS = {
             "import synthbench; from synthbench.tasks.registry import _OWN; "
             "[next(synthbench.tokens(name, batch_size=2, start=True)) for name in "
             "set(_OWN) - {'composites'} if getattr(synthbench.task(name), 'forms', ())]",
-            {*HEAVY, "rich", "numpy.ma", "pyarrow.compute", "importlib.metadata", "subprocess"},
+            {*HEAVY, "rich", "numpy.ma", "pyarrow", "importlib.metadata", "subprocess"},
         ),
     ],
     "command line": [

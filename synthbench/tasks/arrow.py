@@ -2,6 +2,8 @@
 
 `pa.array` and `Array.to_numpy` import pandas to recognise its types, which takes a second of the
 processor. These functions use Arrow's buffers instead.
+
+Modules of tasks import pyarrow where they use it: streams of tokens do without it.
 """
 
 from __future__ import annotations
