@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 #: The largest vocabulary whose ids have four bits. Its tokens are joined four at a time.
 _QUAD_TOKENS = 15
-#: The number of ids, padding included, from which it pays to tabulate all groups of four.
+#: The largest vocabulary whose tokens are joined two at a time.
+_PAIR_TOKENS = 63
+#: The number of ids, padding included, from which it pays to tabulate all groups.
 _LEAST_IDS = 1 << 16
 #: The most allowed tokens that an error lists.
 _SHOWN_TOKENS = 20
@@ -195,8 +197,11 @@ class Vocabulary:
             table = self._codes.tobytes().ljust(256, b"\0")
             codes = ids.tobytes().translate(table, b"\0")
             return join_bytes(codes, np.count_nonzero(ids, axis=1) if lengths is None else lengths)
-        if self.separator and len(self.tokens) <= _QUAD_TOKENS and ids.size >= _LEAST_IDS:
+        grouped = bool(self.separator) and ids.size >= _LEAST_IDS
+        if grouped and len(self.tokens) <= _QUAD_TOKENS:
             ids, words = _quads(ids), _quad_texts(self)
+        elif grouped and len(self.tokens) <= _PAIR_TOKENS:
+            ids, words = _pairs(ids, self.size), _pair_texts(self)
         else:
             words = _token_texts(self)
         used = ids > 0
@@ -262,12 +267,24 @@ def packed(ids: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
     return pad(ids[used], np.count_nonzero(used, axis=1), least=ids.shape[1])
 
 
+def _side_by_side(ids: NDArray[np.integer[Any]], count: int) -> NDArray[np.uint8]:
+    """The ids, with zeros up to a width that `count` divides."""
+    rows, width = ids.shape
+    padded = np.zeros((rows, -(-width // count) * count), np.uint8)
+    padded[:, :width] = ids
+    return padded
+
+
+def _pairs(ids: NDArray[np.integer[Any]], size: int) -> NDArray[np.uint16]:
+    """Every two neighbouring ids of a row as one number in base `size`, `(rows, pairs)`."""
+    words = _side_by_side(ids, 2).view("<u2")
+    pairs: NDArray[np.uint16] = words - (words >> np.uint16(8)) * np.uint16(256 - size)
+    return pairs
+
+
 def _quads(ids: NDArray[np.integer[Any]]) -> NDArray[np.uint16]:
     """Every four neighbouring ids of a row as one number, `(rows, quads)`."""
-    rows, width = ids.shape
-    padded = np.zeros((rows, -(-width // 4) * 4), np.uint8)
-    padded[:, :width] = ids
-    words = padded.view("<u4")
+    words = _side_by_side(ids, 4).view("<u4")
     words = words | words >> np.uint32(4)  # the lowest byte and the third have a pair each
     quads = words & np.uint32(0xFF) | words >> np.uint32(8) & np.uint32(0xFF00)
     narrowed: NDArray[np.uint16] = quads.astype(np.uint16)
@@ -281,13 +298,20 @@ def _token_texts(vocabulary: Vocabulary) -> pa.Array:
 
 
 @functools.lru_cache(maxsize=8)
+def _pair_texts(vocabulary: Vocabulary) -> pa.Array:
+    """The text of every number that `_pairs` can give, without its zeros."""
+    words = ["", *vocabulary.tokens]
+    return vocabulary._both_forms(_twos(vocabulary, words))
+
+
+@functools.lru_cache(maxsize=8)
 def _quad_texts(vocabulary: Vocabulary) -> pa.Array:
     """The text of every number that `_quads` can give, without its zeros."""
     words = ["", *vocabulary.tokens, *[""] * (_QUAD_TOKENS - len(vocabulary.tokens))]
+    return vocabulary._both_forms(_twos(vocabulary, _twos(vocabulary, words)))
 
-    def joined(*parts: str) -> str:
-        return vocabulary.separator.join(filter(None, parts))
 
-    pairs = [joined(low, high) for high in words for low in words]
-    quads = [joined(first, second) for second in pairs for first in pairs]
-    return vocabulary._both_forms(quads)
+def _twos(vocabulary: Vocabulary, words: list[str]) -> list[str]:
+    """Every word in front of every word; the first runs fastest."""
+    join = vocabulary.separator.join
+    return [join(filter(None, (first, second))) for second in words for first in words]

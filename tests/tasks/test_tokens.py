@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from synthbench.tasks import tokens
 from synthbench.tasks.tokens import Vocabulary, pad
 
-#: Words in twos, threes and more: joined four at a time, one at a time, in two bytes; characters.
+#: Words, joined four, two or one at a time, the last in two bytes; characters.
 VOCABULARIES = [
     Vocabulary(("0", "1", "+")),
     Vocabulary(tuple(f"w{number}" for number in range(15))),
@@ -17,6 +17,8 @@ VOCABULARIES = [
     Vocabulary(tuple(f"w{number}" for number in range(300)), ", "),
     Vocabulary(("(", ")", "1"), ""),
     Vocabulary(("½", "é", "1"), ""),
+    Vocabulary(tuple(f"w{number}" for number in range(63)), ", "),
+    Vocabulary(tuple(f"w{number}" for number in range(64))),
 ]
 rows = st.lists(st.lists(st.integers(0, 10**6), min_size=1, max_size=11), max_size=6)
 
@@ -36,7 +38,7 @@ def test_texts_are_encoded_by_the_place_of_their_tokens_and_joined_again(vocabul
     backwards = [
         vocabulary.separator.join(vocabulary.tokens[one] for one in reversed(row)) for row in chosen
     ]
-    for least in (tokens._LEAST_IDS, 0):  # one at a time, and four where there are few tokens
+    for least in (tokens._LEAST_IDS, 0):  # one at a time, and several where there are few tokens
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(tokens, "_LEAST_IDS", least)
             assert vocabulary.join(ids).to_pylist() == texts

@@ -16,10 +16,9 @@ import dataclasses
 import functools
 import math
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.errors import ParameterError
@@ -28,6 +27,9 @@ from synthbench.tasks.base import Block, Parameters, Split, Task, parameter
 from synthbench.tasks.column import Column
 from synthbench.tasks.features import list_of, value
 from synthbench.tasks.numeric import nest, read_numbers, unnest
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 #: Where the two clusters are centred.
 CENTRES = ((1.8, 0.7), (-1.0, -1.0))

@@ -14,10 +14,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.errors import ParameterError
@@ -31,6 +30,9 @@ from synthbench.tasks.features import list_of, value
 from synthbench.tasks.numeric import list_array
 from synthbench.tasks.scalar import Text
 from synthbench.tasks.tokens import Vocabulary
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Ids = NDArray[np.uint8]
 _ARROW = 1  # the id of the number n is n + 1
@@ -163,6 +165,8 @@ class Countdown(TextTask):
         return block.take(possible)
 
     def render(self, block: Block) -> dict[str, Any]:
+        import pyarrow as pa
+
         numbers, targets = self._numbers(block)
         counts = np.count_nonzero(numbers, axis=1)
         return {

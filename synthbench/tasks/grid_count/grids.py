@@ -8,16 +8,18 @@ of a grid do not depend on the sizes of the others.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.tasks.arrow import arrow_array
 from synthbench.tasks.base import Block
 from synthbench.tasks.numeric import list_array, plain_values, unwrap
 from synthbench.tasks.tokens import pad
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 #: The background, 0, and nine colours.
 COLORS = range(10)

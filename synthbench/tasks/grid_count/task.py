@@ -35,10 +35,9 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from itertools import chain
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.errors import ParameterError
@@ -58,6 +57,9 @@ from synthbench.tasks.grid_count.grids import (
     words_with_one_mode,
 )
 from synthbench.tasks.numeric import all_digits, nest, read_numbers
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 #: The paper counts in grids of up to 100x100 cells.
 LARGEST_SIZE = 100
@@ -281,8 +283,7 @@ class GridCount(Task):
         if not self.parameters.colored_limit:
             return int(len(self._possible) ** cells)
         colors = int(np.count_nonzero(self._possible))
-        counts = [math.comb(cells, n) * int(colors**n) for n in self._colored_numbers(cells)]
-        return sum(counts)
+        return sum(math.comb(cells, n) * int(colors**n) for n in self._colored_numbers(cells))
 
     def enumerate_rows(self, split: Split, bucket: int) -> Block:
         cells = bucket * bucket

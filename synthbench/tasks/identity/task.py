@@ -13,10 +13,9 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from synthbench.seeding import Draws
@@ -24,6 +23,9 @@ from synthbench.tasks.base import Block, Parameters, Split, Task, parameter
 from synthbench.tasks.column import Column
 from synthbench.tasks.features import list_of, value
 from synthbench.tasks.numeric import all_digits, nest, unnest
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 #: Ranges are divided as finely as float32 allows: its mantissa has 24 bits.
 MANTISSA_BITS = 24
