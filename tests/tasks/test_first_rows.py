@@ -35,9 +35,22 @@ def depths(*chosen):
             "chomsky",
             "train",
             {"variant": "solve-equation", "train_lengths": (1_000,)},
-            "train_lengths=200",
+            "train_lengths=100",
+        ),
+        (
+            "chomsky",
+            "test",
+            {"variant": "solve-equation", "test_lengths": (1_000,)},
+            "test_lengths=800",
+        ),
+        (
+            "chomsky",
+            "train",
+            {"variant": "duplicate-string", "train_lengths": (1_000,)},
+            "train_lengths=250",
         ),
         ("sudoku", "train", {"variant": "9x9", "augmentations": 1_000}, "0 to 250"),
+        ("sudoku", "train", {"variant": "4x4", "augmentations": 1_000}, "0 to 750"),
     ],
 )
 def test_streams_that_would_begin_late_are_refused(task, split, parameters, named):

@@ -54,7 +54,7 @@ _MOST_NODES = np.iinfo(np.int32).max
 #: Puzzles that are drawn together, and puzzles of a round of a stream: about those of three blocks.
 _TOGETHER, _ROUND = 256, {"9x9": 150, "6x6": 64, "4x4": 2_048}
 #: The most augmentations in a stream.
-_STREAMED = 250
+_STREAMED = {"9x9": 250, "6x6": 250, "4x4": 750}
 _TRAIN = 1_000
 
 
@@ -167,11 +167,12 @@ class Sudoku(TextTask):
         Raises:
             ParameterError: the first row would take too long.
         """
-        if self.variant != "4x4" and self._of_each(split) > 1 + _STREAMED:
+        most = _STREAMED[self.variant]
+        if self._of_each(split) > 1 + most:
             raise ParameterError(
                 f"Parameter augmentations={self.parameters.augmentations}: the first row of a "
                 f"stream of train waits for those of {_ROUND[self.variant]} puzzles. Allowed are "
-                f"0 to {_STREAMED}. Datasets may have such rows."
+                f"0 to {most}. Datasets may have such rows."
             )
         rows = _ROUND[self.variant] * self._of_each(split)
         hard = self.parameters.difficulty == "hard" and self.variant != "4x4"
