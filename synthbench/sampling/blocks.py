@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Split, Task
+from synthbench.tasks.block import PROBLEM_KEYS
 from synthbench.tasks.returned import enumerated, proposed
 from synthbench.tasks.row_ids import fingerprints, may_have
 
@@ -72,6 +73,8 @@ def list_candidates(
 def _allowed(task: Task, split: Split, bucket: int, block: Block, tried: int) -> Candidates:
     """The rows that the split may have, each at its first occurrence."""
     prints = fingerprints(task, block)
+    columns = block.columns.items()
+    block = Block({name: column for name, column in columns if name != PROBLEM_KEYS})
     rows = np.flatnonzero(may_have(task, split, bucket, prints))
     prints = prints.take(rows)
     ascending = np.sort(prints)

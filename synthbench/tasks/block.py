@@ -13,6 +13,8 @@ from synthbench.errors import TaskError
 
 #: Between the names and the values of two columns by which rows are grouped.
 ACROSS = " x "
+#: A block's column of problem keys. Rows do without it once they have fingerprints.
+PROBLEM_KEYS = "#problem"
 
 
 class Block:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from synthbench.auditing.variant import audit_spec_of
 from synthbench.seeding import Draws
 from synthbench.tasks.arithmetic.task import OPERATORS as ARITHMETIC_OPERATORS
+from synthbench.tasks.block import PROBLEM_KEYS
 from synthbench.tasks.listops.distribution import OPERATORS as LISTOPS_OPERATORS
 from synthbench.tasks.registry import task as make_task
 from synthbench.tasks.row_ids import are_held_out
@@ -123,9 +124,9 @@ def test_generator_and_solver_give_each_tree_its_key_whatever_the_order_of_argum
     draws = Draws({"seed": data.draw(st.integers(0, 99))})
     block = task.propose(draws, 200, split, bucket)
     texts = texts_of(task, block)
-    keys = block["problem"].tolist()
+    keys = block[PROBLEM_KEYS].tolist()
     assert keys == problem_keys(block["tokens"], task.tokens).tolist()
-    assert (are_held_out(block["problem"]) == split.evaluation).all()
+    assert (are_held_out(block[PROBLEM_KEYS]) == split.evaluation).all()
 
     trees = [task.read(text) for text in texts[:40]]
     assert keys[:40] == [plain_key(task, tree) for tree in trees]
@@ -150,9 +151,9 @@ def test_another_digit_another_operator_or_another_nesting_is_another_problem(di
 def test_a_bucket_that_is_listed_has_the_keys_of_its_rows():
     task = expressions("arithmetic", train_depths=(1,), validation_depths=(1,), test_depths=(1,))
     block = task.enumerate_rows(task.split("train"), 1)
-    assert block["problem"].tolist() == keys_of(task, texts_of(task, block))
+    assert block[PROBLEM_KEYS].tolist() == keys_of(task, texts_of(task, block))
     assert len(block) == 200
-    assert len(np.unique(block["problem"])) == 2 * 55  # pairs of digits without their order
+    assert len(np.unique(block[PROBLEM_KEYS])) == 2 * 55  # pairs of digits without their order
 
 
 def test_brackets_that_do_not_match_do_no_harm_to_the_other_rows():
@@ -180,11 +181,11 @@ def test_train_and_iid_divide_the_candidates_an_eighth_of_every_depth_label_and_
     for bucket in task.split("train").buckets:
         rows = all_candidates(task, {"bits": bucket}, 20_000, bucket)
         # Problems, not rows: a problem is held out in all of its forms.
-        _, first = np.unique(rows["problem"], return_index=True)
+        _, first = np.unique(rows[PROBLEM_KEYS], return_index=True)
         rows = rows.take(first)
         for column in ("depth", "dependency_depth", "label", "length"):
             for value in np.unique(rows[column]):
-                found = rows["problem"][rows[column] == value]
+                found = rows[PROBLEM_KEYS][rows[column] == value]
                 bits = np.bincount((found >> np.uint64(61)).astype(int), minlength=8)
                 spread = np.sqrt(len(found) * 7 / 64)
                 assert np.abs(bits - len(found) / 8).max() <= 4.5 * spread + 1

@@ -26,6 +26,7 @@ from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
 from synthbench.tasks.arithmetic.solver import apply, deciding, read_expression
 from synthbench.tasks.base import Block, Split, parameter
+from synthbench.tasks.block import PROBLEM_KEYS
 from synthbench.tasks.row_ids import are_held_out
 from synthbench.tasks.trees.distribution import KeyDistribution
 from synthbench.tasks.trees.effort import check_effort
@@ -202,7 +203,7 @@ class Arithmetic(ExpressionTask):
                 "depth": np.full(forest.trees, goal.depth, np.int8),
                 "dependency_depth": needed,
                 "length": layout.lengths.astype(np.int16),
-                "problem": problems,
+                PROBLEM_KEYS: problems,
             }
         )
         return block.take(kept)

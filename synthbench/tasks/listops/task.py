@@ -26,6 +26,7 @@ import numpy as np
 from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Split, parameter
+from synthbench.tasks.block import PROBLEM_KEYS
 from synthbench.tasks.listops.distribution import OPERATORS, ListOpsDistribution
 from synthbench.tasks.listops.solver import apply, deciding, read_tree
 from synthbench.tasks.row_ids import are_held_out
@@ -209,7 +210,7 @@ class ListOps(ExpressionTask):
                 "depth": forest.depths,
                 "dependency_depth": np.full(forest.trees, goal.depth, np.int8),
                 "length": layout.lengths.astype(np.int16),
-                "problem": problems,
+                PROBLEM_KEYS: problems,
             }
         )
         return block.take(wanted)

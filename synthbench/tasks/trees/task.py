@@ -22,6 +22,7 @@ from synthbench.checks import check_name
 from synthbench.errors import ParameterError
 from synthbench.tasks.arrow import arrow_array, numpy_array
 from synthbench.tasks.base import Block, Breakdown, Parameters, Split, TextTask, parameter
+from synthbench.tasks.block import PROBLEM_KEYS
 from synthbench.tasks.column import Column
 from synthbench.tasks.features import class_label, value
 from synthbench.tasks.tokens import pad
@@ -115,7 +116,7 @@ class ExpressionTask(TextTask):
     """A task whose rows are expressions.
 
     Its blocks have `tokens` uint8 `(rows, longest)`; `label`, `depth`, `dependency_depth` and
-    `length` as in the files; and `problem` uint64, the problem keys.
+    `length` as in the files; and `PROBLEM_KEYS`, uint64.
     """
 
     scored_columns = ("label",)
@@ -273,8 +274,8 @@ class ExpressionTask(TextTask):
     # Problem keys, which decide what is held out: see `problems`.
 
     def problem(self, block: Block) -> NDArray[np.uint64]:
-        if "problem" in block.columns:
-            return block["problem"]
+        if PROBLEM_KEYS in block.columns:
+            return block[PROBLEM_KEYS]
         return problem_keys(block["tokens"], self.tokens)
 
     def problems(self, forest: Forest) -> NDArray[np.uint64]:
@@ -334,4 +335,4 @@ class ExpressionTask(TextTask):
             "dependency_depth": np.array([tree.dependency_depth for tree in trees], np.int8),
             "length": np.count_nonzero(tokens, axis=1).astype(np.int16),
         }
-        return Block({"tokens": tokens, **columns, "problem": problem_keys(tokens, self.tokens)})
+        return Block({"tokens": tokens, **columns, PROBLEM_KEYS: problem_keys(tokens, self.tokens)})
