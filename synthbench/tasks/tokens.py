@@ -312,6 +312,6 @@ def _quad_texts(vocabulary: Vocabulary) -> pa.Array:
 
 
 def _twos(vocabulary: Vocabulary, words: list[str]) -> list[str]:
-    """Every word in front of every word; the first runs fastest."""
+    """Every word in front of every word. The one in front changes fastest."""
     join = vocabulary.separator.join
     return [join(filter(None, (first, second))) for second in words for first in words]
