@@ -235,14 +235,14 @@ def end_with_parent() -> None:
 
 
 def _give_back_freed_memory() -> None:
-    """Return to the system what this process has freed: a page that forks share is copied first.
+    """Give freed memory back to the system, before a fork.
 
-    The copies took a twelfth of the time of arithmetic in a process that had made it before.
+    The first write to a page that a fork shares copies it, which is for nothing if it was free.
     """
     with contextlib.suppress(AttributeError, OSError, TypeError):  # not the GNU C library
+        if (pyarrow := sys.modules.get("pyarrow")) is not None:
+            pyarrow.default_memory_pool().release_unused()
         ctypes.CDLL(None).malloc_trim(0)
-    if (pyarrow := sys.modules.get("pyarrow")) is not None:
-        pyarrow.default_memory_pool().release_unused()
 
 
 #: Parameters of `mallopt`, as in <malloc.h>.

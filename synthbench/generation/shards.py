@@ -54,7 +54,8 @@ def make_shard(task: Task, rows: Iterable[KeyedRows]) -> MadeShard:
     """Render, hash and encode the rows of a shard, one row group after another.
 
     A rendered group needs far more memory than its rows: an image is hundreds of times as large as
-    the values that it is drawn from. While a group is encoded, the next one is rendered.
+    the values that it is drawn from. While a group is encoded, it is hashed and the next one is
+    rendered.
 
     Raises:
         TaskError: the task gave a row of another bucket than it was asked for.

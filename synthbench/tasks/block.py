@@ -13,7 +13,8 @@ from synthbench.errors import TaskError
 
 #: Between the names and the values of two columns by which rows are grouped.
 ACROSS = " x "
-#: A block's column of problem keys. Rows do without it once they have fingerprints.
+#: A block's column of problem keys, if nothing else needs them: rows that have fingerprints do
+#: without it.
 PROBLEM_KEYS = "#problem"
 
 

@@ -152,7 +152,7 @@ def plain_value(prediction: Any) -> Any:
     """A scalar of NumPy, torch or Arrow as a plain Python value. Anything else as it is."""
     if type(prediction) in _PLAIN_TYPES:  # rewards ask this several times a completion
         return prediction
-    if hasattr(prediction, "as_py"):
+    if hasattr(type(prediction), "as_py"):
         return prediction.as_py()
     return prediction.item() if getattr(prediction, "shape", None) == () else prediction
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -56,22 +57,28 @@ class Number(Column):
 
     @property
     def expected(self) -> str:
-        if self._type.kind in "iu":
+        if self._kind == "integer":
             return f"a whole number from {self._range.min} to {self._range.max}"
         return super().expected
 
-    @property
-    def _type(self) -> np.dtype[Any]:
-        dtype: np.dtype[Any] = np.dtype(self.arrow.to_pandas_dtype())
-        return dtype
+    @functools.cached_property
+    def _kind(self) -> str:
+        import pyarrow as pa
+
+        kinds = {
+            "integer": pa.types.is_integer,
+            "floating": pa.types.is_floating,
+            "boolean": pa.types.is_boolean,
+        }
+        return next((name for name, is_kind in kinds.items() if is_kind(self.arrow)), "other")
 
     @property
     def _range(self) -> np.iinfo[Any]:
         """The least and the largest value of a type of whole numbers."""
-        return np.iinfo(self._type)
+        return np.iinfo(self.arrow.to_pandas_dtype())
 
     def read(self, prediction: Any, label: Any) -> Any:
-        if self._type.kind in "iu":
+        if self._kind == "integer":
             number = read_whole_number(prediction)
             is_value = number is not None and self._range.min <= number <= self._range.max
             return number if is_value else None
@@ -79,13 +86,13 @@ class Number(Column):
         return None if numbers is None else self.rounded(numbers)
 
     def rounded(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-        if self._type.kind != "f":
+        if self._kind != "floating":
             return numbers
         with np.errstate(over="ignore"):  # infinite in float16, which is the answer to no row
-            return numbers.astype(self._type).astype(np.float64)
+            return numbers.astype(self.arrow.to_pandas_dtype()).astype(np.float64)
 
     def _from_row(self, value: Any) -> Any:
-        if self._type.kind == "b":
+        if self._kind == "boolean":
             return value
         if (number := self.read(value, None)) is None:
             raise ValueError(f"{short(value)} is not {self}")

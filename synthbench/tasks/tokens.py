@@ -190,8 +190,17 @@ class Vocabulary:
             ids: `(texts, width)`. Zeros are left out, wherever they are.
             lengths: the number of tokens of each text, if it is known already. It saves counting
                 them where every token is one character.
+
+        Raises:
+            ValueError: an id that is not 0 and that no token has.
         """
         import pyarrow.compute as pc
+
+        for wrong in (ids.min(initial=0), ids.max(initial=0)):
+            if not 0 <= wrong < self.size:
+                raise ValueError(
+                    f"{wrong} is not the id of a token: these are 1 to {self.size - 1}"
+                )
 
         if self._codes is not None and not self.separator:
             table = self._codes.tobytes().ljust(256, b"\0")
@@ -209,7 +218,7 @@ class Vocabulary:
         ends = np.cumsum(counts)
         indices = ids.ravel().compress(used.ravel()).astype(np.int32)
         indices[(ends - counts)[counts > 0]] += len(words) // 2  # the bare form of a text's first
-        used_words = pc.take(words, arrow_array(indices), boundscheck=False)
+        used_words = pc.take(words, arrow_array(indices))
         return join_bytes(used_words.buffers()[2], np.diff(text_ends(used_words)[ends], prepend=0))
 
     def _both_forms(self, words: list[str]) -> pa.Array:

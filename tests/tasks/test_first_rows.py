@@ -46,7 +46,7 @@ def depths(*chosen):
         (
             "chomsky",
             "train",
-            {"variant": "duplicate-string", "train_lengths": (1_000,)},
+            {"variant": "duplicate-string", "train_lengths": (2, 3, 1_000)},
             "train_lengths=250",
         ),
         ("sudoku", "train", {"variant": "9x9", "augmentations": 1_000}, "0 to 250"),

@@ -52,6 +52,16 @@ def test_texts_are_encoded_by_the_place_of_their_tokens_and_joined_again(vocabul
 
 
 @pytest.mark.parametrize("vocabulary", VOCABULARIES, ids=lambda one: one.tokens[-1])
+@pytest.mark.parametrize("rows", [1, 1 << 16])
+def test_ids_that_no_token_has_are_not_joined(vocabulary, rows):
+    for wrong in (vocabulary.size, -1, 9_999):
+        ids = np.full((rows, 2), wrong)
+        ids[:, 0] = 1
+        with pytest.raises(ValueError, match=f"^{wrong} is not the id of a token"):
+            vocabulary.join(ids)
+
+
+@pytest.mark.parametrize("vocabulary", VOCABULARIES, ids=lambda one: one.tokens[-1])
 @pytest.mark.parametrize(
     ("text", "reason"),
     [("z", "'z' is not a token. Allowed are "), ("", "not a token|no tokens"), (None, "null")],

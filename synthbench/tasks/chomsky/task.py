@@ -54,11 +54,14 @@ SYMBOLS = (*"01234+-*()x=?#", "pop", "push0", "push1", "plus", "times", *map(str
 
 #: Symbols of the strings whose answers are computed together, which bounds the memory.
 _TOGETHER = 1 << 20
-#: The mean length of train up to which a stream begins within two seconds and 500 MiB, where it is
-#: below 1,000. Rounds of evaluation splits are smaller: their strings may be longer.
-_STREAMED = {
-    "solve-equation": 100,
-    "modular-arithmetic-brackets": 250,
+#: The longest strings.
+LONGEST = 1000
+#: The mean length of train up to which `tokens` begins within two seconds, if longer is allowed.
+#: Rounds of evaluation splits are smaller, so their strings may be longer.
+_STREAMED_MEAN = {"solve-equation": 100, "modular-arithmetic-brackets": 250}
+_LONGER_EVALUATION = 8
+#: The longest strings of train up to which `tokens` begins within 500 MiB.
+_STREAMED_LONGEST = {
     "duplicate-string": 250,
     "reverse-string": 400,
     "odds-first": 400,
@@ -68,7 +71,6 @@ _STREAMED = {
     "stack-manipulation": 500,
     "compute-sqrt": 800,
 }
-_LONGER_EVALUATION = 8
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,10 +78,10 @@ class ChomskyParameters(Parameters):
     """Parameters. The defaults are the paper's."""
 
     train_lengths: tuple[int, ...] = parameter(
-        tuple(range(1, 41)), "lengths of train and iid, in symbols", least=1, most=1000
+        tuple(range(1, 41)), "lengths of train and iid, in symbols", least=1, most=LONGEST
     )
     test_lengths: tuple[int, ...] = parameter(
-        (*range(41, 500, 10), 500), "lengths of test, in symbols", least=1, most=1000
+        (*range(41, 500, 10), 500), "lengths of test, in symbols", least=1, most=LONGEST
     )
     modulus: int = parameter(
         MODULUS,
@@ -221,14 +223,18 @@ class Chomsky(TextTask):
         Raises:
             ParameterError: the first row would take too long.
         """
-        most, mean = _STREAMED.get(self.variant, 1000), sum(split.buckets) / len(split.buckets)
-        most *= _LONGER_EVALUATION if split.evaluation else 1
-        if mean > most:
+        if self.variant in _STREAMED_MEAN:
+            length = sum(split.buckets) / len(split.buckets)
+            most = _STREAMED_MEAN[self.variant] * (_LONGER_EVALUATION if split.evaluation else 1)
+        else:
+            length, most = max(split.buckets), LONGEST
+            most = most if split.evaluation else _STREAMED_LONGEST.get(self.variant, most)
+        if length > most:
             name = "test_lengths" if split.name == "test" else "train_lengths"
             raise ParameterError(
                 f"Parameter {name}: the first row of a stream of {self.variant} waits for "
-                f"thousands of strings of {mean:,.0f} symbols on average. Allowed are up to "
-                f"{most}, as with {name}={most}. Datasets may have such rows."
+                f"thousands of strings of {length:,.0f} symbols. Allowed are up to {most}, as with "
+                f"{name}={most}. Datasets may have such rows."
             )
         return self.round_rows
 

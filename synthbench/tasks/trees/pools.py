@@ -23,7 +23,7 @@ from synthbench.tasks.trees.distribution import (
     operator_chances,
 )
 
-#: So many keys or fewer are looked for one by one.
+#: Up to so many missing keys are looked up one by one, and the pool is not sorted.
 _FEW_KEYS = 2
 #: The most operators in a pool, so that rare keys do not fill the memory.
 MOST_DRAWN = 1 << 20
