@@ -77,9 +77,7 @@ class Sequence(Text):
         return arrow_array([self.separator.join(tokens) for tokens in lists])
 
     def _check_ids(self, values: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
-        if values.max(initial=0) >= self.vocabulary.size:
-            text = f"the tokens have the ids 1 to {self.vocabulary.size - 1}"
-            raise ValueError(f"{values.max()} is not the id of a token: {text}")
+        self.vocabulary.check_ids(values)
         return values
 
     def _split(self, text: str) -> list[str]:

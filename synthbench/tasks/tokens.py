@@ -196,12 +196,7 @@ class Vocabulary:
         """
         import pyarrow.compute as pc
 
-        for wrong in (ids.min(initial=0), ids.max(initial=0)):
-            if not 0 <= wrong < self.size:
-                raise ValueError(
-                    f"{wrong} is not the id of a token: these are 1 to {self.size - 1}"
-                )
-
+        self.check_ids(ids)
         if self._codes is not None and not self.separator:
             table = self._codes.tobytes().ljust(256, b"\0")
             codes = ids.tobytes().translate(table, b"\0")
@@ -220,6 +215,17 @@ class Vocabulary:
         indices[(ends - counts)[counts > 0]] += len(words) // 2  # the bare form of a text's first
         used_words = pc.take(words, arrow_array(indices))
         return join_bytes(used_words.buffers()[2], np.diff(text_ends(used_words)[ends], prepend=0))
+
+    def check_ids(self, ids: NDArray[np.integer[Any]]) -> None:
+        """Make sure that every id is 0 or that of a token.
+
+        Raises:
+            ValueError: an id that no token has.
+        """
+        for wrong in (ids.min(initial=0), ids.max(initial=0)):
+            if not 0 <= wrong < self.size:
+                text = f"the tokens have the ids 1 to {self.size - 1}"
+                raise ValueError(f"{wrong} is not the id of a token: {text}")
 
     def _both_forms(self, words: list[str]) -> pa.Array:
         """Each word with the separator before it, then each word bare."""

@@ -54,13 +54,13 @@ SYMBOLS = (*"01234+-*()x=?#", "pop", "push0", "push1", "plus", "times", *map(str
 
 #: Symbols of the strings whose answers are computed together, which bounds the memory.
 _TOGETHER = 1 << 20
-#: The longest strings.
+#: The longest strings, in symbols.
 LONGEST = 1000
 #: The mean length of train up to which `tokens` begins within two seconds, if longer is allowed.
 #: Rounds of evaluation splits are smaller, so their strings may be longer.
 _STREAMED_MEAN = {"solve-equation": 100, "modular-arithmetic-brackets": 250}
 _LONGER_EVALUATION = 8
-#: The longest strings of train up to which `tokens` begins within 500 MiB.
+#: The longest strings of train with which `tokens` begins within two seconds and 500 MiB.
 _STREAMED_LONGEST = {
     "duplicate-string": 250,
     "reverse-string": 400,
