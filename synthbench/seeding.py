@@ -230,12 +230,9 @@ def _normal_table() -> NDArray[np.int32]:
     """
     from statistics import NormalDist  # late: few tasks draw normal deviates
 
-    inverse = NormalDist().inv_cdf
-    half = [
-        round(inverse((index + 0.5) / _NORMAL_TABLE_SIZE) * (1 << NORMAL_BITS))
-        for index in range(_NORMAL_TABLE_SIZE // 2)
-    ]
-    table = np.array(half + [-value for value in reversed(half)], dtype="<i4")
+    middles = (np.arange(_NORMAL_TABLE_SIZE // 2) + 0.5) / _NORMAL_TABLE_SIZE
+    half = np.rint(np.array([*map(NormalDist().inv_cdf, middles.tolist())]) * (1 << NORMAL_BITS))
+    table = np.append(half, -half[::-1]).astype("<i4")
     if hashlib.sha256(table.tobytes()).hexdigest() != _NORMAL_TABLE_SHA256:
         raise RuntimeError(
             "this platform's mathematics library gives another table of normal deviates; "

@@ -9,6 +9,7 @@ plan and the streams, never on workers or on time.
 from __future__ import annotations
 
 import collections
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -30,6 +31,7 @@ from synthbench.sampling.plan import LISTABLE_ROWS, Plan, expected_rows, share_o
 from synthbench.sampling.seen import FingerprintSet
 from synthbench.tasks.base import Split, Task
 from synthbench.tasks.returned import capacity_of, weights_of
+from synthbench.tasks.row_ids import share_of
 
 
 class SplitSampler:
@@ -61,8 +63,12 @@ class SplitSampler:
         self._left = {bucket: quota for bucket, quota in quotas.items() if quota}
         self._total = plan.rows(split.name)
         self._round = 0
+        # Where buckets are fewer than workers, all workers draw from the start.
+        calls = -(-engine.workers // max(1, len(self._left)))
         self._streams = {
-            bucket: BucketStream(task, split, bucket, self._coordinates, left, engine, recurring)
+            bucket: BucketStream(
+                task, split, bucket, self._coordinates, left, engine, recurring, calls
+            )
             for bucket, left in self._left.items()
         }
 
@@ -100,7 +106,7 @@ class SplitSampler:
     def _next_round(self) -> Round | None:
         """The rows of a round; None if only exhausted buckets had rows left."""
         rounds_left = -(-sum(self._left.values()) // self._task.round_rows)
-        # First every bucket requests its first block, then as many as that block shows it to need.
+        # First every bucket requests its first blocks, then as many as these show it to need.
         for _ in range(2):
             for bucket, stream in self._streams.items():
                 stream.prepare(self._left[bucket])
@@ -157,10 +163,8 @@ STALL_BLOCKS, STALL_ROWS = 200, 20
 #: Candidates drawn per distinct row of a listable bucket before the rest of its rows come from the
 #: list. If all rows are equally likely, 0.7 candidates per row give half of the rows.
 CANDIDATES_PER_ROW = 50
-
 #: So many candidates or more are searched for new rows at once.
 _FOUND_TOGETHER = 1_024
-
 #: About how many candidates a call to a worker draws.
 _CALL_ROWS = 4_096
 
@@ -189,6 +193,7 @@ class BucketStream:
         rows: about how many rows will be wanted.
         engine: makes the blocks. Some are requested ahead of time.
         recurring: as in `SplitSampler`.
+        calls: how many calls may be made before the first block shows how many are needed.
 
     Attributes:
         tried: how many candidates were looked at.
@@ -205,6 +210,7 @@ class BucketStream:
         rows: int,
         engine: Engine,
         recurring: bool = False,
+        calls: int = 1,
     ) -> None:
         self._task, self._split, self._bucket = task, split, bucket
         self._recurring = recurring
@@ -230,6 +236,8 @@ class BucketStream:
         # Blocks, rows looked at and new rows since the last decision whether the bucket is stalled.
         self._blocks_seen, self._rows_seen, self._new = 0, 0, 0
         self._yield = 0.0  # expected new rows of a block; 0 before the first block is there
+        least = math.ceil(rows / task.block_rows / share_of(task, split, bucket))
+        self._at_first = min(least, calls * self._batch)  # blocks requested before that
 
     def prepare(self, rows: int) -> None:
         """Request the blocks that `rows` more rows will probably need, a few at most.
@@ -238,7 +246,7 @@ class BucketStream:
         """
         if self._blocks and not self._yield:
             self._yield = max(1.0, len(self._current().fingerprints))
-        need = min(1, rows)
+        need = min(1 if self._listed else self._at_first, rows)
         if self._yield and rows and not self._listed:
             there = len(self._current().fingerprints) - self._offset if self._offset else 0
             need = max(1, -int((there - rows) // self._yield) + (self._offset > 0))
@@ -250,11 +258,10 @@ class BucketStream:
             self._blocks += [(call, index) for index in range(1 if self._listed else count)]
 
     def _request(self, numbers: range) -> Remote[list[BlockSummary]]:
-        submit, task, stream = self._engine.submit_remote, self._task, self._stream
-        split, bucket = self._split, self._bucket
+        submit, where = self._engine.submit_remote, (self._task, self._stream, self._split)
         if self._listed:
-            return submit(summaries, list_candidates, task, stream, split, bucket)
-        return submit(summaries, draw_blocks, task, stream, split, bucket, numbers)
+            return submit(summaries, list_candidates, *where, self._bucket)
+        return submit(summaries, draw_blocks, *where, self._bucket, numbers)
 
     def _current(self) -> BlockSummary:
         call, index = self._blocks[0]

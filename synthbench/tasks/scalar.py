@@ -55,6 +55,9 @@ class Number(Column):
     def __str__(self) -> str:
         return self.dtype
 
+    def repeating(self, name: str) -> list[str]:
+        return [] if self._kind == "floating" else [name]
+
     @property
     def expected(self) -> str:
         if self._kind == "integer":

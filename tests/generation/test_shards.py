@@ -39,6 +39,7 @@ class Nested(Numbers):
             "label": class_label(["no", "yes"]),
             "steps": list_of(value("string")),
             "grid": list_of(list_of(value("int8"))),
+            "points": list_of(value("float32")),
             "parts": list_of(struct({"kind": value("string"), "index": value("int32")})),
         }
 
@@ -54,6 +55,7 @@ class Nested(Numbers):
                 "label": number % 2,
                 "steps": ["000", "101"][: number % 3],
                 "grid": [[number % 5] * 2] * 2,
+                "points": [0.5, 0.5],
                 "parts": [{"kind": "empty", "index": None}, {"kind": "mnist", "index": number}],
             }
             for number in block["number"].tolist()
@@ -182,6 +184,7 @@ def test_files_are_zstd_with_page_indexes_and_dictionaries_where_values_repeat()
         "label": True,
         "steps.list.element": False,
         "grid.list.element.list.element": True,
+        "points.list.element": False,
         "parts.list.element.kind": False,
         "parts.list.element.index": True,
     }

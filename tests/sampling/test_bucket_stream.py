@@ -30,20 +30,50 @@ from tests.sampling.making import (
 # Blocks that are drawn.
 
 
+class Asked(Engine):
+    """Two workers. Notes the numbers of the blocks that each call is asked for."""
+
+    def __init__(self):
+        super().__init__(None, 2)
+        self.ahead = 3
+        self.numbers = []
+
+    def submit(self, function, /, *args, **kwargs):
+        self.numbers.append([*args[-1]])
+        return super().submit(function, *args, **kwargs)
+
+
+class Short(Open):
+    """Rounds of ten rows."""
+
+    round_rows = 10
+
+
+ENDLESS = {"sizes": (10**9, 10**9), "counted": False}
+
+
 def test_no_block_is_asked_for_while_the_last_one_has_rows_enough():
-    class Patient(Engine):
-        def submit(self, function, /, *args, **kwargs):
-            asked.append(function)
-            return super().submit(function, *args, **kwargs)
+    engine = Asked()
+    drawn = train(Short(None, ENDLESS), {0: 25}, engine).rounds()
+    assert [len(rows) for rows in drawn] == [9, 8, 8]
+    assert engine.numbers == [[0]]  # a block of 32 rows
 
-    class Slow(Open):
-        round_rows = 10
 
-    asked = []
-    engine, task = Patient(None, 2), Slow(None, {"sizes": (10**9, 10**9), "counted": False})
-    engine.ahead = 3
-    assert [len(drawn) for drawn in train(task, {0: 30}, engine).rounds()] == [10, 10, 10]
-    assert len(asked) == 1  # a block of 32 rows
+@pytest.mark.parametrize(
+    ("quotas", "first"),
+    [
+        ({0: 28 * 11}, [[*range(8)], [*range(8, 11)]]),  # both workers draw from the start
+        ({0: 28 * 40}, [[*range(8)], [*range(8, 16)]]),  # as much as one call for each of them
+        ({0: 28 * 40, 1: 28 * 3}, [[*range(8)], [*range(3)]]),  # one call for each bucket
+    ],
+)
+def test_the_first_blocks_are_as_many_as_the_rows_need_at_least(quotas, first):
+    """Of the 32 rows of a block, 28 are not held out."""
+    engine = Asked()
+    sampler = train(Short(None, ENDLESS), quotas, engine)
+    for bucket, stream in sampler._streams.items():
+        stream.prepare(quotas[bucket])
+    assert engine.numbers == first
 
 
 # Buckets that are listed.
