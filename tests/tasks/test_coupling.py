@@ -85,6 +85,14 @@ def test_abacus_counts_digits_from_the_least_of_each_number(variant, padded, dig
     assert min(starts) >= 1 and len(starts) > 1
 
 
+def test_rows_of_few_digits_have_few_positions_though_others_have_hundreds():
+    chosen = {"order": "reversed", "positions": "abacus", "test_digits": (500,)}
+    task = synthbench.task("addition", "multiplication", **chosen)
+    places = task.answer_positions(task.parse({"text": pa.array(["1 2 * 3 4 =", "5 * 6 ="])}))
+    assert places[:, 1:].tolist() == [[*range(places[0, 0] + 1, places[0, 0] + 5)],
+                                      [places[1, 0] + 1, places[1, 0] + 2, 0, 0]]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("name", "variant", "chosen", "message"),
     [

@@ -31,6 +31,7 @@ def depths(*chosen):
         ("addition", "train", {"train_digits": 100, "test_digits": (101,)}, "train_digits=32"),
         ("clusters", "test", {"first_points": 10_000}, "1,024 points in all"),
         ("arithmetic", "test", {"balance": "label", "modulus": 100}, "2 to 10"),
+        ("arithmetic", "train", {"balance": "label", "operators": ("*",)}, "depths up to 2"),
         (
             "chomsky",
             "train",
@@ -69,6 +70,7 @@ def test_streams_that_would_begin_late_are_refused(task, split, parameters, name
         ("listops", "iid", {"min_length": 49}),
         ("arithmetic", "train", {"balance": "label"}),
         ("arithmetic", "test", {"balance": "label", "level": "hard"}),
+        ("arithmetic", "train", {"balance": "label", "level": "easy", "operators": ("*",)}),
         ("arithmetic", "test", {**depths(40), "max_length": 200}),
     ],
 )

@@ -255,10 +255,15 @@ class Addition(TextTask):
         return question_positions(block["tokens"], self._starts(block), abacus)
 
     def answer_positions(self, block: Block) -> Digits | None:
-        """The positions of an answer's digits, if they do not follow that of the last sign."""
+        """The positions of an answer's digits, if they do not follow that of the last sign.
+
+        Behind the longest answer that a row can have they are 0.
+        """
         if self.parameters.positions == "coupled":
             return None
-        return self._starts(block)[:, None] + np.arange(self._longest() + 1)
+        most = self._digits_at_most(block)[:, None]
+        places = np.arange(most.max(initial=0) + 1)
+        return np.where(places <= most, self._starts(block)[:, None] + places, 0)
 
     def _longest(self) -> int:
         """The most digits of an answer in any split."""
@@ -268,8 +273,12 @@ class Addition(TextTask):
 
     def _starts(self, block: Block) -> Digits:
         """The first position of each row, int64 `(rows,)`."""
-        own = self._most_digits(*map(digits.lengths, numbers(block["tokens"])))
+        own = self._digits_at_most(block)
         return first_positions(self.content(block), own, self._longest())
+
+    def _digits_at_most(self, block: Block) -> Digits:
+        """The most digits that each row's answer can have, int64 `(rows,)`."""
+        return self._most_digits(*map(digits.lengths, numbers(block["tokens"])))
 
     @property
     def instruction(self) -> str:

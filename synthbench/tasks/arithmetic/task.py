@@ -45,6 +45,8 @@ IDS = {token: number for number, token in enumerate(TOKENS, start=1)}
 MOST_LISTED = 200_000
 #: The largest modulus of streams that are balanced over labels.
 _STREAMED = 10
+#: The deepest products of such streams.
+_PRODUCTS = 2
 _NO_DEPTH = np.int8(127)
 
 T = TypeVar("T", bound=np.integer[Any])
@@ -163,6 +165,13 @@ class Arithmetic(ExpressionTask):
             ParameterError: the first row would take too long.
         """
         parameters = self.parameters
+        depth = max(self.goal(bucket).depth for bucket in split.buckets)
+        if parameters.balance == "label" and parameters.operators == ("*",) and depth > _PRODUCTS:
+            raise ParameterError(
+                f"Parameter operators=*: with balance=label the first row of a stream of depth "
+                f"{depth} waits for products other than 0, which are rare. Allowed are depths up "
+                f"to {_PRODUCTS}, operators=*,+ or balance=depth. Datasets may have such rows."
+            )
         if parameters.balance == "label" and parameters.modulus > _STREAMED:
             raise ParameterError(
                 f"Parameter modulus={parameters.modulus}: with balance=label the first row of a "
