@@ -9,6 +9,7 @@ import signal
 import struct
 import time
 from multiprocessing.connection import Connection
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,6 +28,13 @@ def die_once(mark):
         mark.touch(exist_ok=False)
         os.kill(os.getpid(), signal.SIGKILL)
     return os.getpid()
+
+
+def heap_in_huge_pages():
+    """Whether this process asks for huge pages for a part of its heap."""
+    parts = Path("/proc/self/smaps").read_text().split("[heap]")[1:]
+    flags = [next(line for line in part.splitlines() if "VmFlags" in line) for part in parts]
+    return any(" hg" in one for one in flags)
 
 
 def fail(text):
@@ -153,3 +161,14 @@ def test_an_interruption_while_workers_start_leaves_none_of_them(monkeypatch):
     with pytest.raises(KeyboardInterrupt), interruptible():
         WorkerPool(3)
     assert multiprocessing.active_children() == []
+
+
+HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+
+
+@pytest.mark.skipif(
+    not HUGE_PAGES.exists() or "[never]" in HUGE_PAGES.read_text(), reason="no huge pages here"
+)
+def test_workers_ask_for_huge_pages():
+    with WorkerPool(1) as pool:
+        assert pool.submit(heap_in_huge_pages).result()
