@@ -29,7 +29,8 @@ def depths(*chosen):
         ("listops", "test", {"min_length": 49}, "min_length=49"),
         ("arithmetic", "train", {**depths(40), "balance": "label"}, "train_depths=40"),
         ("addition", "train", {"train_digits": 100, "test_digits": (101,)}, "train_digits=32"),
-        ("clusters", "test", {"first_points": 10_000}, "1,024 points in all"),
+        ("clusters", "test", {"first_points": 10_000}, "2,771 points in all"),
+        ("clusters", "test", {"dimension": 16, "second_points": 400}, "554 points in all"),
         ("arithmetic", "test", {"balance": "label", "modulus": 100}, "2 to 10"),
         ("arithmetic", "train", {"balance": "label", "operators": ("*",)}, "depths up to 2"),
         (
@@ -47,10 +48,22 @@ def depths(*chosen):
         (
             "chomsky",
             "train",
+            {"variant": "modular-arithmetic-brackets", "train_lengths": (1, 2, 3, 500)},
+            "train_lengths=250",  # few strings are short
+        ),
+        (
+            "chomsky",
+            "iid",
+            {"variant": "solve-equation", "train_lengths": (1, 2, 3, 1_000)},
+            "train_lengths=800",
+        ),
+        (
+            "chomsky",
+            "train",
             {"variant": "duplicate-string", "train_lengths": (2, 3, 1_000)},
             "train_lengths=250",
         ),
-        ("sudoku", "train", {"variant": "9x9", "augmentations": 1_000}, "0 to 250"),
+        ("sudoku", "train", {"variant": "9x9", "augmentations": 1_000}, "0 to 100"),
         ("sudoku", "train", {"variant": "4x4", "augmentations": 1_000}, "0 to 750"),
     ],
 )
@@ -72,6 +85,10 @@ def test_streams_that_would_begin_late_are_refused(task, split, parameters, name
         ("arithmetic", "test", {"balance": "label", "level": "hard"}),
         ("arithmetic", "train", {"balance": "label", "level": "easy", "operators": ("*",)}),
         ("arithmetic", "test", {**depths(40), "max_length": 200}),
+        ("chomsky", "train", {"variant": "solve-equation", "train_lengths": (100,)}),
+        ("chomsky", "test", {"variant": "solve-equation", "test_lengths": (800,)}),
+        ("chomsky", "iid", {"variant": "modular-arithmetic-brackets", "train_lengths": (1_000,)}),
+        ("clusters", "test", {"dimension": 16, "first_points": 500, "second_points": 50}),
     ],
 )
 def test_other_streams_are_allowed(task, split, parameters):

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -29,6 +30,7 @@ from synthbench.tasks.column import Column
 from synthbench.tasks.coupling import first_positions, of_copies
 from synthbench.tasks.features import sequence, value
 from synthbench.tasks.numeric import distinct_numbers
+from synthbench.tasks.row_ids import share_of
 from synthbench.tasks.sequences import Digit
 
 #: The variants by the paper's names: four regular, four context-free, seven context-sensitive.
@@ -56,10 +58,12 @@ SYMBOLS = (*"01234+-*()x=?#", "pop", "push0", "push1", "plus", "times", *map(str
 _TOGETHER = 1 << 20
 #: The longest strings, in symbols.
 LONGEST = 1000
-#: The mean length of train up to which `tokens` begins within two seconds, if longer is allowed.
-#: Rounds of evaluation splits are smaller, so their strings may be longer.
-_STREAMED_MEAN = {"solve-equation": 100, "modular-arithmetic-brackets": 250}
-_LONGER_EVALUATION = 8
+#: The only length of train up to which `tokens` begins within two seconds. Others count by their
+#: strings. Rounds of evaluation splits are smaller, so their strings may be longer.
+_STREAMED_ALONE = {"solve-equation": 100, "modular-arithmetic-brackets": 250}
+_LONGER_EVALUATION, _EVALUATION_ROWS = 8, 2_048
+#: Candidates that are drawn for each row of a round.
+_CANDIDATES = 1.05
 #: The longest strings of train with which `tokens` begins within two seconds and 500 MiB.
 _STREAMED_LONGEST = {
     "duplicate-string": 250,
@@ -223,20 +227,37 @@ class Chomsky(TextTask):
         Raises:
             ParameterError: the first row would take too long.
         """
-        if self.variant in _STREAMED_MEAN:
-            length = sum(split.buckets) / len(split.buckets)
-            most = _STREAMED_MEAN[self.variant] * (_LONGER_EVALUATION if split.evaluation else 1)
+        evaluation = split.evaluation
+        if self.variant in _STREAMED_ALONE:
+            most = _STREAMED_ALONE[self.variant] * (_LONGER_EVALUATION if evaluation else 1)
+            late = self._drawn_symbols(split) > self._drawn_symbols(split, most)
         else:
-            length, most = max(split.buckets), LONGEST
-            most = most if split.evaluation else _STREAMED_LONGEST.get(self.variant, most)
-        if length > most:
+            most = LONGEST if evaluation else _STREAMED_LONGEST.get(self.variant, LONGEST)
+            late = max(split.buckets) > most
+        if late:
             name = "test_lengths" if split.name == "test" else "train_lengths"
             raise ParameterError(
                 f"Parameter {name}: the first row of a stream of {self.variant} waits for "
-                f"thousands of strings of {length:,.0f} symbols. Allowed are up to {most}, as with "
-                f"{name}={most}. Datasets may have such rows."
+                f"thousands of strings of up to {max(split.buckets):,} symbols. Allowed is "
+                f"{name}={most}, or what takes no longer. Datasets may have such rows."
             )
         return self.round_rows
+
+    def _drawn_symbols(self, split: Split, only: int | None = None) -> int:
+        """About the symbols of the strings that are drawn for a round, of one length or of all.
+
+        A length has strings in whole blocks. What few short strings lack, longer ones make up for.
+        """
+        left = min(self.round_rows, _EVALUATION_ROWS) if split.evaluation else self.round_rows
+        lengths, symbols = [only] if only else sorted(split.buckets), 0
+        for place, length in enumerate(lengths):
+            share = share_of(self, split, split.buckets[0] if only else length)
+            there = None if only else self.capacity(split, length)
+            wanted = left / (len(lengths) - place)
+            rows = wanted if there is None else min(wanted, there * share)
+            symbols += length * math.ceil(_CANDIDATES * rows / share / self.block_rows)
+            left -= int(rows)
+        return symbols * self.block_rows
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:
         return self._block(self.function.draw(draws, n, bucket))

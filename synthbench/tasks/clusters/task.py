@@ -37,8 +37,9 @@ CENTRES = ((1.8, 0.7), (-1.0, -1.0))
 POINTS = {"balanced": (225, 225), "unbalanced": (500, 50)}
 #: The most points of a cluster.
 MOST_POINTS = 10_000
-#: The most pairs of points in a round of a stream, about two seconds' work, and its most rows.
-_MOST_PAIRS, _EVALUATION_ROWS = 1 << 31, 2_048
+#: A stream's first round takes two seconds with so many coordinates in a row. The order of the
+#: points takes as long as one and a half coordinates of each.
+_STREAMED, _OF_ORDER = 9_700, 1.5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,14 +106,12 @@ class Clusters(Task):
         Raises:
             ParameterError: the first row would take too long.
         """
-        rows = min(self.round_rows, _EVALUATION_ROWS)
-        points = sum(self.sizes)
-        if rows * points**2 > _MOST_PAIRS:
+        most = int(_STREAMED / (self.parameters.dimension + _OF_ORDER))
+        if (points := sum(self.sizes)) > most:
             raise ParameterError(
                 f"Parameters first_points and second_points: the first row of a stream waits for "
-                f"{rows:,} rows of {points:,} points. Allowed are "
-                f"{math.isqrt(_MOST_PAIRS // _EVALUATION_ROWS):,} points in all. Datasets may have "
-                "such rows."
+                f"hundreds of rows of {points:,} points. Allowed are {most:,} points in all. "
+                "Datasets may have such rows."
             )
         return self.round_rows
 

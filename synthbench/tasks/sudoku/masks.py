@@ -79,8 +79,9 @@ def _counted(members: Masks) -> Counted:
 
 def _merged(some: Masks, several: Masks) -> Counted:
     """The same for groups along the first axis."""
-    any_of, many_of = some[0].copy(), several[0].copy()
-    for once, twice in zip(some[1:], several[1:], strict=True):
+    any_of, many_of = some[0] | some[1], several[0] | several[1]
+    many_of |= some[0] & some[1]
+    for once, twice in zip(some[2:], several[2:], strict=True):
         many_of |= twice
         many_of |= any_of & once
         any_of |= once
@@ -112,19 +113,19 @@ def step(shape: Shape, masks: Masks) -> tuple[Masks, Bools]:
     both = np.empty((shape.cells, 2 * count), np.uint16)
     both[:, :count] = masks
     np.multiply(masks, single, out=both[:, count:])
-    box = (shape.wide, shape.high, shape.high, shape.wide, count)
-    alone, settled, clashing = np.zeros((3, *box), np.uint16)
     there = np.full(count, shape.all_digits, np.uint16)
+    told, clashing = [], []
     for some, several, spread in _units(shape, both):
         there &= np.bitwise_and.reduce(some[..., :count].reshape(-1, count), axis=0)
-        some, several = some.reshape(spread), several.reshape(spread)
-        alone |= some[..., :count] & ~several[..., :count]
-        settled |= some[..., count:]
-        clashing |= several[..., count:]
-    flat = (-1, count)
-    hidden = masks & alone.reshape(flat)
+        some[..., :count] &= ~several[..., :count]
+        told.append(some.reshape(spread))
+        clashing.append(several[..., count:].reshape(spread))
+    # Of each cell: candidates that no other cell of a unit has, and digits of single cells.
+    some = (told[0] | told[1] | told[2]).reshape(-1, 2 * count)
+    clashes = (clashing[0] | clashing[1] | clashing[2]).reshape(-1, count)
+    hidden = masks & some[:, :count]
     new = np.where(hidden != 0, hidden, masks)
-    new &= ~np.where(single, clashing.reshape(flat), settled.reshape(flat))
+    new &= ~np.where(single, clashes, some[:, count:])
     # Digits without a place, cells that are the only place of two digits, or without candidates.
     right = there == shape.all_digits
     right &= np.maximum.reduce(hidden & (hidden - low_bit), axis=0) == 0
@@ -142,8 +143,11 @@ def close(shape: Shape, masks: Masks) -> tuple[Masks, Bools]:
     grids = np.arange(masks.shape[1])
     while len(grids):
         new, alive = step(shape, masks)
-        right[grids[~alive]] = False
         going = alive & (np.bitwise_or.reduce(new ^ masks, axis=0) > 0)
+        if going.all():
+            masks = new
+            continue
+        right[grids[~alive]] = False
         stopped = alive & ~going
         closed[:, grids[stopped]] = new[:, stopped]
         masks, grids = new[:, going], grids[going]

@@ -54,7 +54,7 @@ _MOST_NODES = np.iinfo(np.int32).max
 #: Puzzles that are drawn together, and puzzles of a round of a stream: about those of three blocks.
 _TOGETHER, _ROUND = 256, {"9x9": 150, "6x6": 64, "4x4": 2_048}
 #: The most augmentations in a stream.
-_STREAMED = {"9x9": 250, "6x6": 250, "4x4": 750}
+_STREAMED = {"9x9": 100, "6x6": 250, "4x4": 750}
 _TRAIN = 1_000
 
 
