@@ -246,7 +246,7 @@ def _give_back_freed_memory() -> None:
 
 #: Parameters of `mallopt`, as in <malloc.h>, and an advice of `madvise`, as in <sys/mman.h>.
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _MADV_HUGEPAGE = -1, -3, 14
-#: Bytes of a huge page, and of the block for which huge pages are asked: a larger one has no heap.
+#: Bytes of a huge page, and of the block that gets such: a larger one would not be in the heap.
 _HUGE_PAGE, _IN_HUGE_PAGES = 2 << 20, 31 << 20
 
 

@@ -167,7 +167,7 @@ HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 
 
 @pytest.mark.skipif(
-    not HUGE_PAGES.exists() or "[never]" in HUGE_PAGES.read_text(), reason="no huge pages here"
+    not HUGE_PAGES.exists() or "[never]" in HUGE_PAGES.read_text(), reason="huge pages are off here"
 )
 def test_workers_ask_for_huge_pages():
     with WorkerPool(1) as pool:

@@ -230,7 +230,8 @@ class Chomsky(TextTask):
         evaluation = split.evaluation
         if self.variant in _STREAMED_ALONE:
             most = _STREAMED_ALONE[self.variant] * (_LONGER_EVALUATION if evaluation else 1)
-            late = self._drawn_symbols(split) > self._drawn_symbols(split, most)
+            alone = Split(split.name, split.rows, (most,), evaluation)
+            late = self._drawn_symbols(split) > self._drawn_symbols(alone)
         else:
             most = LONGEST if evaluation else _STREAMED_LONGEST.get(self.variant, LONGEST)
             late = max(split.buckets) > most
@@ -243,18 +244,17 @@ class Chomsky(TextTask):
             )
         return self.round_rows
 
-    def _drawn_symbols(self, split: Split, only: int | None = None) -> int:
-        """About the symbols of the strings that are drawn for a round, of one length or of all.
+    def _drawn_symbols(self, split: Split) -> int:
+        """About the symbols of the strings that are drawn for a round.
 
         A length has strings in whole blocks. What few short strings lack, longer ones make up for.
         """
         left = min(self.round_rows, _EVALUATION_ROWS) if split.evaluation else self.round_rows
-        lengths, symbols = [only] if only else sorted(split.buckets), 0
+        lengths, symbols = sorted(split.buckets), 0
         for place, length in enumerate(lengths):
-            share = share_of(self, split, split.buckets[0] if only else length)
-            there = None if only else self.capacity(split, length)
+            share, strings = share_of(self, split, length), self.capacity(split, length)
             wanted = left / (len(lengths) - place)
-            rows = wanted if there is None else min(wanted, there * share)
+            rows = min(wanted, strings * share) if strings else wanted
             symbols += length * math.ceil(_CANDIDATES * rows / share / self.block_rows)
             left -= int(rows)
         return symbols * self.block_rows

@@ -114,14 +114,14 @@ def step(shape: Shape, masks: Masks) -> tuple[Masks, Bools]:
     both[:, :count] = masks
     np.multiply(masks, single, out=both[:, count:])
     there = np.full(count, shape.all_digits, np.uint16)
-    told, clashing = [], []
+    marks, clashing = [], []
     for some, several, spread in _units(shape, both):
         there &= np.bitwise_and.reduce(some[..., :count].reshape(-1, count), axis=0)
         some[..., :count] &= ~several[..., :count]
-        told.append(some.reshape(spread))
+        marks.append(some.reshape(spread))
         clashing.append(several[..., count:].reshape(spread))
     # Of each cell: candidates that no other cell of a unit has, and digits of single cells.
-    some = (told[0] | told[1] | told[2]).reshape(-1, 2 * count)
+    some = (marks[0] | marks[1] | marks[2]).reshape(-1, 2 * count)
     clashes = (clashing[0] | clashing[1] | clashing[2]).reshape(-1, count)
     hidden = masks & some[:, :count]
     new = np.where(hidden != 0, hidden, masks)
