@@ -246,8 +246,9 @@ def _give_back_freed_memory() -> None:
 
 #: Parameters of `mallopt`, as in <malloc.h>, and an advice of `madvise`, as in <sys/mman.h>.
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _MADV_HUGEPAGE = -1, -3, 14
-#: Bytes of a huge page, and of the block that gets such: a larger one would not be in the heap.
-_HUGE_PAGE, _IN_HUGE_PAGES = 2 << 20, 31 << 20
+#: Bytes of the smallest block outside the heap, of a huge page, and of the part of the heap that
+#: gets such pages.
+_OUTSIDE_HEAP, _HUGE_PAGE, _IN_HUGE_PAGES = 32 << 20, 2 << 20, 31 << 20
 
 
 def keep_freed_memory() -> None:
@@ -260,7 +261,7 @@ def keep_freed_memory() -> None:
     """
     with contextlib.suppress(AttributeError, OSError, TypeError):  # not the GNU C library
         library = ctypes.CDLL(None)
-        library.mallopt(_M_MMAP_THRESHOLD, 32 << 20)
+        library.mallopt(_M_MMAP_THRESHOLD, _OUTSIDE_HEAP)
         library.mallopt(_M_TRIM_THRESHOLD, 128 << 20)
         library.malloc.restype = ctypes.c_void_p
         # Freed at once, the block stays in the heap, with the advice for its pages.

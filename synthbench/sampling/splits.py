@@ -64,10 +64,10 @@ class SplitSampler:
         self._total = plan.rows(split.name)
         self._round = 0
         # Where buckets are fewer than workers, all workers draw from the start.
-        calls = -(-engine.workers // max(1, len(self._left)))
+        at_first = -(-engine.workers // max(1, len(self._left)))
         self._streams = {
             bucket: BucketStream(
-                task, split, bucket, self._coordinates, left, engine, recurring, calls
+                task, split, bucket, self._coordinates, left, engine, recurring, at_first
             )
             for bucket, left in self._left.items()
         }
@@ -193,7 +193,7 @@ class BucketStream:
         rows: about how many rows will be wanted.
         engine: makes the blocks. Some are requested ahead of time.
         recurring: as in `SplitSampler`.
-        calls: how many calls may be made before the first block shows how many are needed.
+        at_first: how many blocks may be requested before the first shows how many are needed.
 
     Attributes:
         tried: how many candidates were looked at.
@@ -210,12 +210,11 @@ class BucketStream:
         rows: int,
         engine: Engine,
         recurring: bool = False,
-        calls: int = 1,
+        at_first: int = 1,
     ) -> None:
         self._task, self._split, self._bucket = task, split, bucket
-        self._recurring = recurring
+        self._recurring, self._engine = recurring, engine
         self._stream = {**coordinates, "bucket": bucket}
-        self._engine = engine
         # Small blocks are drawn several to a call, as a call to a worker costs half a millisecond.
         several = min(8, _CALL_ROWS // task.block_rows) if engine.ahead else 1
         self._batch = max(engine.batch, several)
@@ -236,13 +235,13 @@ class BucketStream:
         # Blocks, rows looked at and new rows since the last decision whether the bucket is stalled.
         self._blocks_seen, self._rows_seen, self._new = 0, 0, 0
         self._yield = 0.0  # expected new rows of a block; 0 before the first block is there
-        least = math.ceil(rows / task.block_rows / share_of(task, split, bucket))
-        self._at_first = min(least, calls * self._batch)  # blocks requested before that
+        blocks = math.ceil(rows / task.block_rows / share_of(task, split, bucket))
+        self._at_first = min(blocks, at_first)
 
     def prepare(self, rows: int) -> None:
         """Request the blocks that `rows` more rows will probably need, a few at most.
 
-        The first block shows how many blocks are needed. The second call waits for it.
+        The first block shows how many blocks are needed. Called again, this waits for it.
         """
         if self._blocks and not self._yield:
             self._yield = max(1.0, len(self._current().fingerprints))
@@ -253,7 +252,7 @@ class BucketStream:
         most = max(1, self._engine.ahead) * self._batch
         while len(self._blocks) < min(need, most) and not self.exhausted:
             first = self._number + len(self._blocks)
-            count = min(self._batch, need - len(self._blocks))
+            count = min(self._batch, -(-(need - len(self._blocks)) // self._engine.workers))
             call = self._request(range(first, first + count))
             self._blocks += [(call, index) for index in range(1 if self._listed else count)]
 

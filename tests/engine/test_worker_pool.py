@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import multiprocessing
 import os
 import signal
 import struct
+import subprocess
+import sys
 import time
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -164,11 +167,20 @@ def test_an_interruption_while_workers_start_leaves_none_of_them(monkeypatch):
 
 
 HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+ASK = """
+from synthbench.engine.worker_pool import WorkerPool
+from tests.engine.test_worker_pool import heap_in_huge_pages as asks
+with WorkerPool(1) as pool:
+    print(asks(), pool.submit(asks).result())
+"""
 
 
 @pytest.mark.skipif(
-    not HUGE_PAGES.exists() or "[never]" in HUGE_PAGES.read_text(), reason="huge pages are off here"
+    not HUGE_PAGES.exists()
+    or "[never]" in HUGE_PAGES.read_text()
+    or not hasattr(ctypes.CDLL(None), "mallopt"),
+    reason="huge pages are off here",
 )
 def test_workers_ask_for_huge_pages():
-    with WorkerPool(1) as pool:
-        assert pool.submit(heap_in_huge_pages).result()
+    shown = subprocess.run([sys.executable, "-c", ASK], capture_output=True, text=True, check=True)
+    assert shown.stdout.split() == ["False", "True"]

@@ -62,18 +62,24 @@ def test_no_block_is_asked_for_while_the_last_one_has_rows_enough():
 @pytest.mark.parametrize(
     ("quotas", "first"),
     [
-        ({0: 28 * 11}, [[*range(8)], [*range(8, 11)]]),  # both workers draw from the start
-        ({0: 28 * 40}, [[*range(8)], [*range(8, 16)]]),  # as much as one call for each of them
-        ({0: 28 * 40, 1: 28 * 3}, [[*range(8)], [*range(3)]]),  # one call for each bucket
+        ({0: 28}, [[0]]),
+        ({0: 28 * 11}, [[0], [1]]),  # both workers draw from the start
+        ({0: 28 * 11, 1: 28 * 3}, [[0], [0]]),
     ],
 )
-def test_the_first_blocks_are_as_many_as_the_rows_need_at_least(quotas, first):
+def test_a_bucket_alone_has_a_first_block_for_each_worker(quotas, first):
     """Of the 32 rows of a block, 28 are not held out."""
     engine = Asked()
     sampler = train(Short(None, ENDLESS), quotas, engine)
     for bucket, stream in sampler._streams.items():
         stream.prepare(quotas[bucket])
     assert engine.numbers == first
+
+
+def test_workers_share_the_blocks_that_are_missing():
+    engine = Asked()
+    list(train(Short(None, ENDLESS), {0: 32 * 8}, engine).rounds())
+    assert engine.numbers[:4] == [[0], [1], [2, 3, 4], [5, 6]]
 
 
 # Buckets that are listed.

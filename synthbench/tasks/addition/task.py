@@ -252,7 +252,8 @@ class Addition(TextTask):
         if self.parameters.order != "reversed":
             return None
         abacus = self.parameters.positions == "abacus"
-        return question_positions(block["tokens"], self._starts(block), abacus)
+        first = self._starts(block, self._digits_at_most(block))
+        return question_positions(block["tokens"], first, abacus)
 
     def answer_positions(self, block: Block) -> Digits | None:
         """The positions of an answer's digits, if they do not follow that of the last sign.
@@ -261,9 +262,9 @@ class Addition(TextTask):
         """
         if self.parameters.positions == "coupled":
             return None
-        most = self._digits_at_most(block)[:, None]
-        places = np.arange(most.max(initial=0) + 1)
-        return np.where(places <= most, self._starts(block)[:, None] + places, 0)
+        most = self._digits_at_most(block)
+        first, places = self._starts(block, most), np.arange(most.max(initial=0) + 1)
+        return np.where(places <= most[:, None], first[:, None] + places, 0)
 
     def _longest(self) -> int:
         """The most digits of an answer in any split."""
@@ -271,10 +272,9 @@ class Addition(TextTask):
         most = np.array(max(parameters.train_digits, *parameters.test_digits))
         return int(self._most_digits(most, most))
 
-    def _starts(self, block: Block) -> Digits:
-        """The first position of each row, int64 `(rows,)`."""
-        own = self._digits_at_most(block)
-        return first_positions(self.content(block), own, self._longest())
+    def _starts(self, block: Block, most: Digits) -> Digits:
+        """The first position of each row, int64 `(rows,)`, from `_digits_at_most`."""
+        return first_positions(self.content(block), most, self._longest())
 
     def _digits_at_most(self, block: Block) -> Digits:
         """The most digits that each row's answer can have, int64 `(rows,)`."""

@@ -45,7 +45,7 @@ IDS = {token: number for number, token in enumerate(TOKENS, start=1)}
 MOST_LISTED = 200_000
 #: The largest modulus of streams that are balanced over labels.
 _STREAMED = 10
-#: The deepest products of such streams.
+#: The deepest products of such streams of train.
 _PRODUCTS = 2
 _NO_DEPTH = np.int8(127)
 
@@ -165,19 +165,20 @@ class Arithmetic(ExpressionTask):
             ParameterError: the first row would take too long.
         """
         parameters = self.parameters
-        depth = max(self.goal(bucket).depth for bucket in split.buckets)
-        if parameters.balance == "label" and parameters.operators == ("*",) and depth > _PRODUCTS:
-            raise ParameterError(
-                f"Parameter operators=*: with balance=label the first row of a stream of depth "
-                f"{depth} waits for products other than 0, which are rare. Allowed are depths up "
-                f"to {_PRODUCTS}, operators=*,+ or balance=depth. Datasets may have such rows."
-            )
         if parameters.balance == "label" and parameters.modulus > _STREAMED:
             raise ParameterError(
                 f"Parameter modulus={parameters.modulus}: with balance=label the first row of a "
                 f"stream waits for rows of all {len(split.buckets):,} depths, operators and "
                 f"labels. Allowed are 2 to {_STREAMED}, or balance=depth. Datasets may have such "
                 "rows."
+            )
+        depth = max(self.goal(bucket).depth for bucket in split.buckets)
+        products = parameters.operators == ("*",) and not split.evaluation
+        if parameters.balance == "label" and products and depth > _PRODUCTS:
+            raise ParameterError(
+                "Parameter operators=*: with balance=label the first row of a stream of train "
+                f"waits for labels that are rare in products of depth {depth}. Allowed is "
+                f"balance=depth, or train_depths up to {_PRODUCTS}. Datasets may have such rows."
             )
         check_effort(self, None, split, self.round_rows)
         return self.round_rows

@@ -232,15 +232,16 @@ class Chomsky(TextTask):
             most = _STREAMED_ALONE[self.variant] * (_LONGER_EVALUATION if evaluation else 1)
             alone = Split(split.name, split.rows, (most,), evaluation)
             late = self._drawn_symbols(split) > self._drawn_symbols(alone)
+            allowed = f"as many symbols as with {{}}={min(most, LONGEST)}"
         else:
             most = LONGEST if evaluation else _STREAMED_LONGEST.get(self.variant, LONGEST)
-            late = max(split.buckets) > most
+            late, allowed = max(split.buckets) > most, f"up to {most}, as with {{}}={most}"
         if late:
             name = "test_lengths" if split.name == "test" else "train_lengths"
             raise ParameterError(
                 f"Parameter {name}: the first row of a stream of {self.variant} waits for "
-                f"thousands of strings of up to {max(split.buckets):,} symbols. Allowed is "
-                f"{name}={most}, or what takes no longer. Datasets may have such rows."
+                f"thousands of strings of up to {max(split.buckets):,} symbols. Allowed are "
+                f"{allowed.format(name)}. Datasets may have such rows."
             )
         return self.round_rows
 

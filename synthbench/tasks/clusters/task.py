@@ -106,12 +106,13 @@ class Clusters(Task):
         Raises:
             ParameterError: the first row would take too long.
         """
-        most = int(_STREAMED / (self.parameters.dimension + _OF_ORDER))
+        axes = self.parameters.dimension
+        most = int(_STREAMED / (axes + _OF_ORDER))
         if (points := sum(self.sizes)) > most:
             raise ParameterError(
-                f"Parameters first_points and second_points: the first row of a stream waits for "
-                f"hundreds of rows of {points:,} points. Allowed are {most:,} points in all. "
-                "Datasets may have such rows."
+                "Parameters first_points and second_points: the first row of a stream waits for "
+                f"many rows of {points:,} points. With dimension={axes} {most:,} points in all are "
+                "allowed. Datasets may have such rows."
             )
         return self.round_rows
 
