@@ -256,8 +256,8 @@ def keep_freed_memory() -> None:
 
     Returning pages to the system and getting new pages takes a quarter of the time, and half of a
     Dask worker's, because its nanny sets the environment variable MALLOC_TRIM_THRESHOLD_. The
-    first pages are huge where Linux has such: the command `generate arithmetic` takes an eighth
-    less.
+    first pages are huge where Linux has such. On a virtual machine, where every page costs more,
+    that saves an eighth of the command `generate arithmetic`.
     """
     with contextlib.suppress(AttributeError, OSError, TypeError):  # not the GNU C library
         library = ctypes.CDLL(None)

@@ -235,8 +235,8 @@ class BucketStream:
         # Blocks, rows looked at and new rows since the last decision whether the bucket is stalled.
         self._blocks_seen, self._rows_seen, self._new = 0, 0, 0
         self._yield = 0.0  # expected new rows of a block; 0 before the first block is there
-        blocks = math.ceil(rows / task.block_rows / share_of(task, split, bucket))
-        self._at_first = min(blocks, at_first)
+        least = math.ceil(rows / task.block_rows / share_of(task, split, bucket))
+        self._at_first = min(least, at_first)  # blocks requested before one is there
 
     def prepare(self, rows: int) -> None:
         """Request the blocks that `rows` more rows will probably need, a few at most.

@@ -37,7 +37,7 @@ def heap_in_huge_pages():
     """Whether this process asks for huge pages for a part of its heap."""
     parts = Path("/proc/self/smaps").read_text().split("[heap]")[1:]
     flags = [next(line for line in part.splitlines() if "VmFlags" in line) for part in parts]
-    return any(" hg" in one for one in flags)
+    return any(" hg" in line for line in flags)
 
 
 def fail(text):

@@ -58,11 +58,12 @@ SYMBOLS = (*"01234+-*()x=?#", "pop", "push0", "push1", "plus", "times", *map(str
 _TOGETHER = 1 << 20
 #: The longest strings, in symbols.
 LONGEST = 1000
-#: The only length of train up to which `tokens` begins within two seconds. Others count by their
-#: strings. Rounds of evaluation splits are smaller, so their strings may be longer.
+#: The longest strings of train with which `tokens` begins within two seconds if all have this
+#: length. Of several lengths as many symbols are allowed. Rounds of evaluation splits are smaller,
+#: so their strings may be longer.
 _STREAMED_ALONE = {"solve-equation": 100, "modular-arithmetic-brackets": 250}
 _LONGER_EVALUATION, _EVALUATION_ROWS = 8, 2_048
-#: Candidates that are drawn for each row of a round.
+#: Candidates for each row that the split may have. Some are drawn twice.
 _CANDIDATES = 1.05
 #: The longest strings of train with which `tokens` begins within two seconds and 500 MiB.
 _STREAMED_LONGEST = {
@@ -228,27 +229,28 @@ class Chomsky(TextTask):
             ParameterError: the first row would take too long.
         """
         evaluation = split.evaluation
+        name = "test_lengths" if split.name == "test" else "train_lengths"
         if self.variant in _STREAMED_ALONE:
             most = _STREAMED_ALONE[self.variant] * (_LONGER_EVALUATION if evaluation else 1)
             alone = Split(split.name, split.rows, (most,), evaluation)
             late = self._drawn_symbols(split) > self._drawn_symbols(alone)
-            allowed = f"as many symbols as with {{}}={min(most, LONGEST)}"
+            allowed = f"as many symbols as with {name}={min(most, LONGEST)}"
         else:
             most = LONGEST if evaluation else _STREAMED_LONGEST.get(self.variant, LONGEST)
-            late, allowed = max(split.buckets) > most, f"up to {most}, as with {{}}={most}"
+            late, allowed = max(split.buckets) > most, f"up to {most}, as with {name}={most}"
         if late:
-            name = "test_lengths" if split.name == "test" else "train_lengths"
             raise ParameterError(
                 f"Parameter {name}: the first row of a stream of {self.variant} waits for "
                 f"thousands of strings of up to {max(split.buckets):,} symbols. Allowed are "
-                f"{allowed.format(name)}. Datasets may have such rows."
+                f"{allowed}. Datasets may have such rows."
             )
         return self.round_rows
 
     def _drawn_symbols(self, split: Split) -> int:
         """About the symbols of the strings that are drawn for a round.
 
-        A length has strings in whole blocks. What few short strings lack, longer ones make up for.
+        Strings are drawn in whole blocks of a length. Short strings may be too few, and then there
+        are more of the longer lengths.
         """
         left = min(self.round_rows, _EVALUATION_ROWS) if split.evaluation else self.round_rows
         lengths, symbols = sorted(split.buckets), 0

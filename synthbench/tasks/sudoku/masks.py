@@ -120,12 +120,12 @@ def step(shape: Shape, masks: Masks) -> tuple[Masks, Bools]:
         some[..., :count] &= ~several[..., :count]
         marks.append(some.reshape(spread))
         clashing.append(several[..., count:].reshape(spread))
-    # Of each cell: candidates that no other cell of a unit has, and digits of single cells.
-    some = (marks[0] | marks[1] | marks[2]).reshape(-1, 2 * count)
+    # For each cell: candidates that no other cell of a unit has, and digits of single cells.
+    known = (marks[0] | marks[1] | marks[2]).reshape(-1, 2 * count)
     clashes = (clashing[0] | clashing[1] | clashing[2]).reshape(-1, count)
-    hidden = masks & some[:, :count]
+    hidden = masks & known[:, :count]
     new = np.where(hidden != 0, hidden, masks)
-    new &= ~np.where(single, clashes, some[:, count:])
+    new &= ~np.where(single, clashes, known[:, count:])
     # Digits without a place, cells that are the only place of two digits, or without candidates.
     right = there == shape.all_digits
     right &= np.maximum.reduce(hidden & (hidden - low_bit), axis=0) == 0
