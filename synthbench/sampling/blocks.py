@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Split, Task
 from synthbench.tasks.block import PROBLEM_KEYS
-from synthbench.tasks.returned import enumerated, proposed
+from synthbench.tasks.returned import enumerated, proposed_blocks
 from synthbench.tasks.row_ids import fingerprints, may_have
 
 
@@ -57,8 +57,14 @@ def draw_blocks(
 ) -> list[Candidates]:
     """Blocks `numbers` of a bucket's stream: a pure function of the arguments."""
     rows = task.block_rows
-    blocks = (proposed(task, Draws(stream, number), rows, split, bucket) for number in numbers)
-    return [_allowed(task, split, bucket, block, rows) for block in blocks]
+    blocks = proposed_blocks(task, [Draws(stream, n) for n in numbers], rows, split, bucket)
+    # Those of all blocks together, as NumPy takes hardly longer for more rows.
+    prints = fingerprints(task, blocks[0] if len(blocks) == 1 else Block.concatenate(blocks))
+    starts = np.cumsum([len(block) for block in blocks[:-1]])
+    return [
+        _allowed(task, split, bucket, block, its_prints, rows)
+        for block, its_prints in zip(blocks, np.split(prints, starts), strict=True)
+    ]
 
 
 def list_candidates(
@@ -67,12 +73,13 @@ def list_candidates(
     """One block with every row of a bucket that the split may have, in an order drawn at random."""
     block = enumerated(task, split, bucket)
     block = block.take(Draws(stream).permutation(len(block)))
-    return [_allowed(task, split, bucket, block, len(block))]
+    return [_allowed(task, split, bucket, block, fingerprints(task, block), len(block))]
 
 
-def _allowed(task: Task, split: Split, bucket: int, block: Block, tried: int) -> Candidates:
+def _allowed(
+    task: Task, split: Split, bucket: int, block: Block, prints: NDArray[np.uint64], tried: int
+) -> Candidates:
     """The rows that the split may have, each at its first occurrence."""
-    prints = fingerprints(task, block)
     columns = block.columns.items()
     block = Block({name: column for name, column in columns if name != PROBLEM_KEYS})
     rows = np.flatnonzero(may_have(task, split, bucket, prints))

@@ -34,13 +34,26 @@ def proposed(task: Task, draws: Draws, n: int, split: Split, bucket: int) -> Blo
     Raises:
         TaskError: it is not a block of at most `n` rows.
     """
+    (block,) = proposed_blocks(task, [draws], n, split, bucket)
+    return block
+
+
+def proposed_blocks(
+    task: Task, blocks: Sequence[Draws], n: int, split: Split, bucket: int
+) -> list[Block]:
+    """The results of `Task.propose_blocks`, each as of `proposed`.
+
+    Raises:
+        TaskError: one of them is not a block of at most `n` rows.
+    """
     method = _Method("propose", task, split, bucket)
     with _no_exit(method):
-        returned = task.propose(draws, n, split, bucket)
-    block = _block(task, method, returned)
-    if len(block) > n:
-        raise TaskError(f"{method} gave {len(block):,} rows of {n:,} candidates: at most n.")
-    return block
+        returned = task.propose_blocks(blocks, n, split, bucket)
+    made = [_block(task, method, each) for each in returned]
+    for block in made:
+        if len(block) > n:
+            raise TaskError(f"{method} gave {len(block):,} rows of {n:,} candidates: at most n.")
+    return made
 
 
 def enumerated(task: Task, split: Split, bucket: int) -> Block:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import abc
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -158,6 +158,15 @@ class Task(Judged, abc.ABC):
         """
 
     # The rest has defaults.
+
+    def propose_blocks(
+        self, blocks: Sequence[Draws], n: int, split: Split, bucket: int
+    ) -> Sequence[Block | dict[str, NDArray[Any]]]:
+        """Draw several blocks: for each the result of `propose`, which does not depend on others.
+
+        A task of small blocks may work on them together, as NumPy takes hardly longer for more.
+        """
+        return [self.propose(draws, n, split, bucket) for draws in blocks]
 
     def split(self, name: str) -> Split:
         """The split of this name.

@@ -7,6 +7,8 @@ Positions are row * size + column. The border is wall, so that no step leaves a 
 from __future__ import annotations
 
 import functools
+import itertools
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +20,7 @@ Ints = NDArray[np.int64]
 Free = NDArray[np.bool_]
 #: The share of the walls between two cells that `open_up` takes away, and cells for each room.
 _LOOPS, _CELLS_A_ROOM = 0.08, 24
+_LARGEST = np.int16(np.iinfo(np.int16).max)
 
 
 class Mazes(NamedTuple):
@@ -36,25 +39,39 @@ class Mazes(NamedTuple):
     path: Free
 
 
-def draw_mazes(draws: Draws, n: int, size: int, is_open: bool) -> Mazes:
-    """At most `n` mazes. S is uniform among the cells, and G among those far enough from it.
+def draw_mazes(blocks: Sequence[Draws], n: int, size: int, is_open: bool) -> list[Mazes]:
+    """At most `n` mazes a block. S is uniform among the cells, and G among those far enough off.
 
     To these there is exactly one shortest path, of at least `size` steps. Mazes without such cells
-    are left out.
+    are left out. The blocks are drawn together, as NumPy takes hardly longer for more numbers.
     """
-    free = draw_trees(draws, n, size)
+    trees, cells = draw_trees(blocks, n, size), cell_positions(size)
+    free = trees.free
     if is_open:
-        open_up(draws, free, size)
-    cells = cell_positions(size)
-    start = cells[draws.integers(len(cells), n)]
-    distance, ways = count_paths(free, start, size)
-    far = (ways[:, cells] == 1) & (distance[:, cells] >= size)
+        for draws, opened in zip(blocks, np.split(free, len(blocks)), strict=True):
+            open_up(draws, opened, size)
+    start = np.concatenate([draws.integers(len(cells), n) for draws in blocks])
+    if is_open:
+        distance, ways = count_paths(free, cells[start], size)
+        far = (ways[:, cells] == 1) & (distance[:, cells] >= size)
+    else:
+        from_start = distances(trees, start)
+        far = 2 * from_start >= size
     number = far.sum(axis=1)
-    drawn = draws.below(np.maximum(number, 1))
-    goal = cells[(far & (far.cumsum(axis=1) - 1 == drawn[:, None])).argmax(axis=1)]
+    bounds = np.maximum(number, 1).reshape(-1, n)
+    drawn = np.concatenate([draws.below(each) for draws, each in zip(blocks, bounds, strict=True)])
+    goal = (far & (far.cumsum(axis=1) - 1 == drawn[:, None])).argmax(axis=1)
+    if is_open:
+        path = trace(distance, cells[goal], size)
+    else:
+        from_goal = distances(trees, goal)
+        whole = from_goal[np.arange(len(free)), start][:, None]
+        path = join(free, from_start + from_goal == whole, size)
     rows = np.flatnonzero(number)
-    path = trace(distance[rows], goal[rows], size)
-    return Mazes(free[rows], start[rows], goal[rows], path)
+    ends = np.searchsorted(rows, np.arange(n, len(free), n))
+    columns = free, cells[start], cells[goal], path
+    parts = (np.split(column.take(rows, axis=0), ends) for column in columns)
+    return [Mazes(*block) for block in zip(*parts, strict=True)]
 
 
 @functools.cache
@@ -64,42 +81,109 @@ def cell_positions(size: int) -> Ints:
     return (odd[:, None] * size + odd).ravel()
 
 
+#: Shares of a draw that tell apart one of two, of three and of four ways.
+_SHARES = 12
+
+
 @functools.cache
-def _neighbours(size: int) -> Ints:
-    """The neighbours of each cell, `(cells, 4)`. The number of cells stands for the border."""
-    side = size // 2
-    inside = np.pad(np.arange(side**2).reshape(side, side), 1, constant_values=side**2)
-    shifted = [inside[:-2, 1:-1], inside[1:-1, 2:], inside[2:, 1:-1], inside[1:-1, :-2]]
-    return np.stack([cells.ravel() for cells in shifted], axis=1)
+def _ways() -> tuple[NDArray[np.uint8], Free]:
+    """The way up, right, down or left that a draw below `_SHARES` chooses, and if there is one.
+
+    Both are `(16 * _SHARES,)`, by `_SHARES` times the open ways, a bit for each, plus the draw.
+    """
+    several = [[way for way in range(4) if mask >> way & 1] for mask in range(16)]
+    chosen = [
+        ways[drawn * len(ways) // _SHARES] if ways else 0
+        for ways in several
+        for drawn in range(_SHARES)
+    ]
+    return np.array(chosen, np.uint8), np.repeat([bool(ways) for ways in several], _SHARES)
 
 
-def draw_trees(draws: Draws, n: int, size: int) -> Free:
-    """Mazes with one path between any two cells, by randomised depth-first search.
+class Trees(NamedTuple):
+    """Mazes with one path between any two cells, and how a search went through them.
+
+    Attributes:
+        free: where no wall is, `(rows, size * size)`.
+        depth: how many cells the search was away from its first, `(times, rows)`.
+        seen: where `depth`, flat, has a time at which the search was at each cell, `(rows, cells)`.
+    """
+
+    free: Free
+    depth: NDArray[np.int16]
+    seen: Ints
+
+
+def draw_trees(blocks: Sequence[Draws], n: int, size: int) -> Trees:
+    """Mazes with one path between any two cells, by randomised depth-first search, `n` a block.
 
     From a random cell the search goes on to a random neighbour that was not visited, or back where
     all were, and takes away the walls that it goes through.
     """
-    cells, near = cell_positions(size), _neighbours(size)
-    count, rows = len(cells), np.arange(n)
-    free = np.zeros((n, size * size), np.bool_)
-    free[:, cells] = True
-    current = draws.integers(count, n)
-    visited = np.zeros((n, count + 1), np.bool_)
-    visited[:, count] = visited[rows, current] = True
-    before = np.repeat(current[:, None], count, axis=1)
-    for _ in range(2 * (count - 1)):
-        new = ~visited[rows[:, None], near[current]]
-        ways = new.sum(axis=1)
-        drawn = draws.below(np.maximum(ways, 1))[:, None]
-        place = (new & (new.cumsum(axis=1) - 1 == drawn)).argmax(axis=1)
-        following = np.where(ways > 0, near[current, place], before[rows, current])
-        on = np.flatnonzero(ways)
-        here, there = current[on], following[on]
-        free[on, (cells[here] + cells[there]) // 2] = True
-        visited[on, there] = True
-        before[on, there] = here
-        current = following
-    return free
+    cells, rows = cell_positions(size), n * len(blocks)
+    count, steps = len(cells), 2 * (len(cells) - 1)
+    first = np.concatenate([cells[draws.integers(count, n)] for draws in blocks])
+    drawn = [draws.integers(_SHARES, (steps, n)).astype(np.uint8) for draws in blocks]
+
+    # Positions are those in all mazes, one after another. Steps across the border end on a border.
+    free = np.zeros((rows, size * size), np.uint8)
+    free[:, cells] = 1
+    left = free.reshape(-1).copy()
+    around = np.array([-2 * size, 2, 2 * size, -2])
+    weights = np.array([[_SHARES << way] for way in range(4)], np.uint8)
+    chosen, leads_on = _ways()
+    change, growth = around[chosen], np.where(leads_on, rows, -rows)
+
+    # Where the search is, and where its way back to the first cell ends: `back` has the ways of all
+    # mazes, the first cells of all before the second.
+    walk, ends = np.empty((2, steps + 1, rows), np.int64)
+    back = np.empty((count + 1) * rows, np.int64)
+    ends[0] = np.arange(rows)
+    back[:rows] = walk[0] = first + ends[0] * size * size
+    left[walk[0]] = 0
+    for step, number in enumerate(np.concatenate(drawn, axis=1)):
+        at, end = walk[step], ends[step]
+        near = left.take(at + around[:, None], mode="clip")
+        choice = (number + (near * weights).sum(axis=0, dtype=np.uint8)).astype(np.intp)
+        # Where no way leads on, this is any neighbour, beyond the end of the way back.
+        there = at + change.take(choice)
+        left[there] = 0
+        back[end + rows] = there
+        np.add(end, growth.take(choice), out=ends[step + 1])
+        back.take(ends[step + 1], out=walk[step + 1], mode="clip")
+    free.reshape(-1)[(walk[1:] + walk[:-1]) >> 1] = 1
+    time = np.zeros(free.shape, np.int16)
+    time.reshape(-1)[walk] = np.arange(steps + 1)[:, None]
+    seen = time[:, cells].astype(np.int64) * rows + np.arange(rows)[:, None]
+    return Trees(free.view(np.bool_), (ends // rows).astype(np.int16), seen)
+
+
+def distances(trees: Trees, cell: Ints) -> NDArray[np.int16]:
+    """How far each cell is from one of them, in cells, `(rows, cells)`.
+
+    The way between two cells turns at the least depth between the times of both.
+    """
+    depth, rows = trees.depth, np.arange(len(cell))
+    place = trees.seen[rows, cell]
+    time, times = (place // len(cell)).astype(np.int16), np.arange(len(depth), dtype=np.int16)
+    # The largest number at times that do not count: `where` takes five times as long as `|`.
+    after = depth | (times[:, None] < time) * _LARGEST
+    before = (depth | (times[:, None] > time) * _LARGEST)[::-1]
+    for least in (after, before):
+        for one, following in itertools.pairwise(least):
+            np.minimum(one, following, out=following)
+    least = np.minimum(after, before[::-1], out=after)
+    return (depth - 2 * least).take(trees.seen) + depth.take(place)[:, None]
+
+
+def join(free: Free, on_path: Free, size: int) -> Free:
+    """The positions of paths through cells `(rows, cells)`, with what is free between two."""
+    path = np.zeros(free.shape, np.bool_)
+    path[:, cell_positions(size)] = on_path
+    between = np.zeros(free.shape, np.bool_)
+    between[:, 1:-1] = path[:, :-2] & path[:, 2:]
+    between[:, size:-size] |= path[:, : -2 * size] & path[:, 2 * size :]
+    return path | (between & free)
 
 
 def open_up(draws: Draws, free: Free, size: int) -> None:
