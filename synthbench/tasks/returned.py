@@ -41,14 +41,17 @@ def proposed(task: Task, draws: Draws, n: int, split: Split, bucket: int) -> Blo
 def proposed_blocks(
     task: Task, blocks: Sequence[Draws], n: int, split: Split, bucket: int
 ) -> list[Block]:
-    """The results of `Task.propose_blocks`, each as of `proposed`.
+    """The results of `Task.propose_blocks`, each as `proposed` gives it.
 
     Raises:
-        TaskError: one of them is not a block of at most `n` rows.
+        TaskError: one of them is not a block of at most `n` rows, or there are more or fewer.
     """
-    method = _Method("propose", task, split, bucket)
+    own = type(task).propose_blocks is not Task.propose_blocks
+    method = _Method("propose_blocks" if own else "propose", task, split, bucket)
     with _no_exit(method):
         returned = task.propose_blocks(blocks, n, split, bucket)
+    if not isinstance(returned, Sequence) or len(returned) != len(blocks):
+        raise TaskError(f"{method} gave {short(returned)}: expected {len(blocks)} blocks.")
     made = [_block(task, method, each) for each in returned]
     for block in made:
         if len(block) > n:

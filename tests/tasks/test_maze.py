@@ -16,7 +16,7 @@ from synthbench.auditing.variant import audit_spec_of
 from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
 from synthbench.tasks.describe import draw_row
-from synthbench.tasks.maze.drawn import cell_positions, count_paths
+from synthbench.tasks.maze.drawn import cell_positions, count_paths, distances, draw_trees
 from synthbench.tasks.maze.task import MazeTask
 from synthbench.tasks.row_ids import are_held_out
 from tests.tasks.blocks import rows_of
@@ -147,6 +147,28 @@ def test_paths_of_many_mazes_are_counted_as_one_counts_them_in_each(rows, size, 
     for row in range(rows):
         expected = plain_paths(free[row].tolist(), int(start[row]), size)
         assert (distance[row].tolist(), ways[row].tolist()) == expected
+
+
+@given(st.integers(1, 3), st.integers(1, 20), st.sampled_from([5, 9, 13]), st.integers(0, 99))
+@settings(deadline=None, max_examples=30)
+def test_distances_in_trees_are_half_of_those_that_paths_have(blocks, rows, size, seed):
+    streams = [Draws({"test": seed}, block) for block in range(blocks)]
+    trees, positions = draw_trees(streams, rows, size), cell_positions(size)
+    chosen = streams[0].integers(len(positions), blocks * rows)
+    steps, ways = count_paths(trees.free, positions[chosen], size)
+    assert (2 * distances(trees, chosen) == steps[:, positions]).all()
+    assert (ways[:, positions] == 1).all()
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_blocks_drawn_together_are_those_drawn_alone(variant):
+    task = MazeTask(variant)
+    split, streams = task.split("train"), [{"test": number} for number in range(3)]
+    together = task.propose_blocks([Draws(one) for one in streams], 40, split, 9)
+    for stream, block in zip(streams, together, strict=True):
+        alone = task.propose(Draws(stream), 40, split, 9)
+        assert all(np.array_equal(block[name], alone[name]) for name in ("tokens", "path"))
+    assert len({block["tokens"].tobytes() for block in together}) == 3
 
 
 def test_trees_have_no_loops_and_open_mazes_have_rooms_and_loops():

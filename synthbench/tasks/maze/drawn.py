@@ -61,16 +61,16 @@ def draw_mazes(blocks: Sequence[Draws], n: int, size: int, is_open: bool) -> lis
     bounds = np.maximum(number, 1).reshape(-1, n)
     drawn = np.concatenate([draws.below(each) for draws, each in zip(blocks, bounds, strict=True)])
     goal = (far & (far.cumsum(axis=1) - 1 == drawn[:, None])).argmax(axis=1)
+    rows = np.flatnonzero(number)
     if is_open:
-        path = trace(distance, cells[goal], size)
+        path = trace(distance[rows], cells[goal[rows]], size)
     else:
         from_goal = distances(trees, goal)
         whole = from_goal[np.arange(len(free)), start][:, None]
-        path = join(free, from_start + from_goal == whole, size)
-    rows = np.flatnonzero(number)
+        path = join(free, from_start + from_goal == whole, size)[rows]
     ends = np.searchsorted(rows, np.arange(n, len(free), n))
-    columns = free, cells[start], cells[goal], path
-    parts = (np.split(column.take(rows, axis=0), ends) for column in columns)
+    columns = free[rows], cells[start[rows]], cells[goal[rows]], path
+    parts = (np.split(column, ends) for column in columns)
     return [Mazes(*block) for block in zip(*parts, strict=True)]
 
 
@@ -87,7 +87,7 @@ _SHARES = 12
 
 @functools.cache
 def _ways() -> tuple[NDArray[np.uint8], Free]:
-    """The way up, right, down or left that a draw below `_SHARES` chooses, and if there is one.
+    """The way up, right, down or left that a draw below `_SHARES` chooses, and whether any is open.
 
     Both are `(16 * _SHARES,)`, by `_SHARES` times the open ways, a bit for each, plus the draw.
     """
@@ -125,10 +125,11 @@ def draw_trees(blocks: Sequence[Draws], n: int, size: int) -> Trees:
     first = np.concatenate([cells[draws.integers(count, n)] for draws in blocks])
     drawn = [draws.integers(_SHARES, (steps, n)).astype(np.uint8) for draws in blocks]
 
-    # Positions are those in all mazes, one after another. Steps across the border end on a border.
+    # Positions are those in all mazes, one after another. A step across the border ends on
+    # a border.
     free = np.zeros((rows, size * size), np.uint8)
     free[:, cells] = 1
-    left = free.reshape(-1).copy()
+    unseen = free.reshape(-1).copy()
     around = np.array([-2 * size, 2, 2 * size, -2])
     weights = np.array([[_SHARES << way] for way in range(4)], np.uint8)
     chosen, leads_on = _ways()
@@ -140,14 +141,14 @@ def draw_trees(blocks: Sequence[Draws], n: int, size: int) -> Trees:
     back = np.empty((count + 1) * rows, np.int64)
     ends[0] = np.arange(rows)
     back[:rows] = walk[0] = first + ends[0] * size * size
-    left[walk[0]] = 0
+    unseen[walk[0]] = 0
     for step, number in enumerate(np.concatenate(drawn, axis=1)):
         at, end = walk[step], ends[step]
-        near = left.take(at + around[:, None], mode="clip")
+        near = unseen.take(at + around[:, None], mode="clip")
         choice = (number + (near * weights).sum(axis=0, dtype=np.uint8)).astype(np.intp)
         # Where no way leads on, this is any neighbour, beyond the end of the way back.
         there = at + change.take(choice)
-        left[there] = 0
+        unseen[there] = 0
         back[end + rows] = there
         np.add(end, growth.take(choice), out=ends[step + 1])
         back.take(ends[step + 1], out=walk[step + 1], mode="clip")
@@ -159,7 +160,7 @@ def draw_trees(blocks: Sequence[Draws], n: int, size: int) -> Trees:
 
 
 def distances(trees: Trees, cell: Ints) -> NDArray[np.int16]:
-    """How far each cell is from one of them, in cells, `(rows, cells)`.
+    """The distances of all cells of each tree from `cell`, in cells, `(rows, cells)`.
 
     The way between two cells turns at the least depth between the times of both.
     """
@@ -173,11 +174,15 @@ def distances(trees: Trees, cell: Ints) -> NDArray[np.int16]:
         for one, following in itertools.pairwise(least):
             np.minimum(one, following, out=following)
     least = np.minimum(after, before[::-1], out=after)
-    return (depth - 2 * least).take(trees.seen) + depth.take(place)[:, None]
+    apart: NDArray[np.int16] = (depth - 2 * least).take(trees.seen) + depth.take(place)[:, None]
+    return apart
 
 
 def join(free: Free, on_path: Free, size: int) -> Free:
-    """The positions of paths through cells `(rows, cells)`, with what is free between two."""
+    """The positions of paths through these cells of trees, a mask `(rows, cells)`.
+
+    A free position between two of the cells is on the path, too, as nothing else connects them.
+    """
     path = np.zeros(free.shape, np.bool_)
     path[:, cell_positions(size)] = on_path
     between = np.zeros(free.shape, np.bool_)

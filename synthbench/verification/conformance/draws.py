@@ -18,7 +18,7 @@ from synthbench.sampling.plan import LISTABLE_ROWS
 from synthbench.seeding import Draws
 from synthbench.tasks import declared
 from synthbench.tasks.base import Block, Split, Task
-from synthbench.tasks.returned import capacity_of, enumerated, proposed
+from synthbench.tasks.returned import capacity_of, enumerated, proposed, proposed_blocks
 from synthbench.tasks.row_ids import fingerprints
 from synthbench.text.lines import short
 from synthbench.verification.conformance.rows import Problems, plain_rows
@@ -105,17 +105,20 @@ def check_blocks(task: Task, split: Split) -> Problems:
 
 
 def check_repeatable(task: Task, split: Split, bucket: int) -> Problems:
-    """A block depends only on its draws, not on the blocks before it."""
+    """A block depends only on its draws, not on blocks drawn before it or together with it."""
 
     def block(drawing: Task, number: int) -> Block:
         return proposed(drawing, _draws(drawing, number), _CANDIDATES, split, bucket)
 
-    first, second = block(task, 0), block(task, 1)
+    several = [_draws(task, number) for number in range(2)]
+    first, second = proposed_blocks(task, several, _CANDIDATES, split, bucket)
     fresh = pickle.loads(pickle.dumps(task))
     if not (_equal(block(fresh, 1), second) and _equal(block(fresh, 0), first)):
+        own = type(task).propose_blocks is not Task.propose_blocks
         return [
-            "propose gave other rows when it was called again with the same draws. Look for "
-            "np.random.default_rng(), time, and anything that propose remembers between calls."
+            f"{'propose_blocks' if own else 'propose'} gave other rows when it was called again "
+            "with the same draws. Look for np.random.default_rng(), time, and anything that "
+            f"{'one block has of another' if own else 'propose remembers between calls'}."
         ]
     if _equal(first, second) and len(first) > 1:
         return ["propose gave the same rows from other draws: it must use its argument draws."]

@@ -186,6 +186,15 @@ class Forgetful(Numbers):
         return super().propose(draws, n, split, bucket)
 
 
+class Mixed(Numbers):
+    """Draws all blocks from the draws of the first."""
+
+    name = "mixed"
+
+    def propose_blocks(self, blocks, n, split, bucket):
+        return [self.propose(blocks[0], n, split, bucket) for _ in blocks]
+
+
 class HashOrder(Numbers):
     """Its rows depend on the order of a set of texts."""
 
@@ -233,6 +242,7 @@ BROKEN = [
     (GlobalNumbers, "Uses no global random state", "propose draws from np.random"),
     (Unseeded, "Same block from the same draws", r"Look for np\.random\.default_rng\(\)"),
     (Forgetful, "Same block from the same draws", "anything that propose remembers"),
+    (Mixed, "Same block from the same draws", "propose_blocks gave .* one block has of another"),
     (OfThisProcess, "Same rows from another process", "in another process, with another PYTHONH"),
     (HashOrder, "Same rows from another process", "Look for the order of sets"),
     (OfAWorker, "Same rows from another process", "what differs in a worker process"),

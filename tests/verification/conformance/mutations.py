@@ -172,6 +172,14 @@ MUTATIONS = {
             "tokens": np.random.default_rng().integers(1, 11, (n, bucket))
         }}, "propose",
     ),
+    # What `propose_blocks` returns.
+    "propose_blocks gives None": (gives("propose_blocks", None), "propose_blocks"),
+    "fewer blocks than asked for": (gives("propose_blocks", []), "propose_blocks"),
+    "a block drawn from the draws of another": (
+        {"propose_blocks": lambda self, blocks, n, split, bucket: [
+            Toy.propose(self, blocks[0], n, split, bucket) for _ in blocks
+        ]}, "propose_blocks",
+    ),
     # What `propose` does.
     "propose raises": (fails("propose", KeyError("digits")), "propose"),
     "propose raises without a text": (fails("propose", RuntimeError()), "propose"),
