@@ -110,7 +110,7 @@ def run(request: Request) -> Outcome:
     for task in plan.tasks:
         for warning in task.warnings:
             print(one_line(f"Warning: {task.name}, {task.variant}: {warning}"), file=sys.stderr)
-    drawn_here = request.engine == "local" and not plan.tasks[0].drawn_by_workers
+    drawn_here = request.engine == "local" and not any(task.drawn_by_workers for task in plan.tasks)
     workers = 1 if drawn_here else request.workers
     records: dict[str, dict[str, SplitRecord]] = {}
     seconds: dict[str, dict[str, float]] = {}

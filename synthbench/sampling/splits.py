@@ -216,8 +216,8 @@ class BucketStream:
         self._recurring, self._engine = recurring, engine
         self._stream = {**coordinates, "bucket": bucket}
         # Small blocks are drawn several to a call, as a call to a worker costs half a millisecond.
-        together = type(task).propose_blocks is not Task.propose_blocks
-        several = min(8, _CALL_ROWS // task.block_rows) if engine.ahead or together else 1
+        cheap = not task.drawn_by_workers or type(task).propose_blocks is not Task.propose_blocks
+        several = max(1, min(8, _CALL_ROWS // task.block_rows)) if engine.ahead or cheap else 1
         self._batch = max(engine.batch, several)
         self._capacity = capacity_of(task, split, bucket)
         self._expected = expected_rows(task, split, bucket)
@@ -237,7 +237,7 @@ class BucketStream:
         self._blocks_seen, self._rows_seen, self._new = 0, 0, 0
         self._yield = 0.0  # expected new rows of a block; 0 before the first block is there
         least = math.ceil(rows / task.block_rows / share_of(task, split, bucket))
-        self._at_first = min(least, several if together else at_first)  # before one is there
+        self._at_first = min(least, several if cheap else at_first)  # before one is there
 
     def prepare(self, rows: int) -> None:
         """Request the blocks that `rows` more rows will probably need, a few at most.

@@ -1,18 +1,19 @@
 """The places that rows ask for and the places of the answers, for many rows at once.
 
-A layout takes ids, int64 `(rows, width)`: 0 padding, 1 `blank`, 2 `copy`, symbols from 3 on. It
-returns three arrays: the row, the place that is asked, and the place of its answer.
+A layout takes ids `(rows, width)`: 0 padding, 1 `blank`, 2 `copy`, symbols from 3 on. It returns the
+places that are asked and the places of their answers, both in all rows, one after another.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Ids = NDArray[np.int64]
-Asked = tuple[Ids, Ids, Ids]
+Ids = NDArray[np.integer[Any]]
+Asked = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 _BLANK, _COPY, _SYMBOL = 1, 2, 3
 
@@ -28,8 +29,7 @@ def selective(tokens: Ids) -> Asked:
     count, length = marks.sum(axis=1), (tokens > 0).sum(axis=1)
     _require((count > 0) & (symbols.sum(axis=1) == count), "as many symbols as marks")
     _require(marks.argmax(axis=1) == length - count, "its marks at its end")
-    rows, places = np.nonzero(marks)
-    return rows, places, np.nonzero(symbols)[1]
+    return np.flatnonzero(marks), np.flatnonzero(symbols)
 
 
 def induction(tokens: Ids) -> Asked:
@@ -41,7 +41,7 @@ def induction(tokens: Ids) -> Asked:
     copied = length - second
     _behind(tokens, second, copied - 1)
     _require(second - first > copied, "enough symbols between its marks")
-    return _from(copied, second, first + 1)
+    return _from(tokens, copied, second, first + 1)
 
 
 def ngram(tokens: Ids) -> Asked:
@@ -62,7 +62,7 @@ def ngram(tokens: Ids) -> Asked:
     _require(matches.sum(axis=1) == 1, "its query once before its mark")
     start = matches.argmax(axis=1)
     _require(start + size + copied <= mark, "enough symbols after its query")
-    return _from(copied, mark + size, start + size)
+    return _from(tokens, copied, mark + size, start + size)
 
 
 def _behind(tokens: Ids, last: Ids, blanks: Ids) -> None:
@@ -73,11 +73,11 @@ def _behind(tokens: Ids, last: Ids, blanks: Ids) -> None:
     _require(right, "blanks at its end alone")
 
 
-def _from(count: Ids, first: Ids, source: Ids) -> Asked:
+def _from(tokens: Ids, count: Ids, first: Ids, source: Ids) -> Asked:
     """So many places of each row, from one on, and from another on."""
-    rows = np.repeat(np.arange(len(count)), count)
-    steps = np.arange(len(rows)) - np.repeat(count.cumsum() - count, count)
-    return rows, first[rows] + steps, source[rows] + steps
+    steps = np.arange(count.sum()) - np.repeat(count.cumsum() - count, count)
+    starts = np.arange(len(tokens)) * tokens.shape[1]
+    return np.repeat(starts + first, count) + steps, np.repeat(starts + source, count) + steps
 
 
 LAYOUTS: Mapping[str, Callable[[Ids], Asked]] = {

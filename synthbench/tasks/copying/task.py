@@ -175,16 +175,16 @@ class Copying(LongerRows):
         return 3 + draws.integers(self.parameters.symbols, (n, count))
 
     def render(self, block: Block) -> dict[str, Any]:
-        tokens = block["tokens"].astype(np.int64)
-        rows, places, source = LAYOUTS[self.variant](tokens)
+        tokens = block["tokens"]
+        places, sources = LAYOUTS[self.variant](tokens)
         # The id of '_' is behind all symbols.
-        label = np.where(tokens > 0, 1 + self.parameters.symbols, 0)
-        label[rows, places] = tokens[rows, source] - 2
+        label = (tokens > 0) * tokens.dtype.type(1 + self.parameters.symbols)
+        label.reshape(-1)[places] = tokens.reshape(-1)[sources] - 2
         return {"label": label}
 
     def parse(self, columns: Mapping[str, pa.Array]) -> Block:
         block = super().parse(columns)
-        LAYOUTS[self.variant](block["tokens"].astype(np.int64))  # refuses other rows
+        LAYOUTS[self.variant](block["tokens"])  # refuses other rows
         return block
 
     def content(self, block: Block) -> NDArray[np.uint8]:

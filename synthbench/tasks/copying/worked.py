@@ -25,7 +25,7 @@ def write_steps(task: Copying, question: str) -> Iterator[str]:
     """The place of each symbol that is asked."""
     words = question.split()
     block = task.parse({"text": pa.array([question])})
-    _, places, sources = LAYOUTS[task.variant](block["tokens"].astype("int64"))
+    places, sources = LAYOUTS[task.variant](block["tokens"])
     for place, source in zip(places.tolist(), sources.tolist(), strict=True):
         yield _ASKED(place + 1, source + 1, words[source])
     yield _OTHERS(len(words) - len(places))

@@ -97,6 +97,11 @@ class Sudoku(TextTask):
     }
 
     @property
+    def drawn_by_workers(self) -> bool:  # type: ignore[override]
+        """Whether workers draw the blocks: puzzles of 4 x 4 cells are looked up in no time."""
+        return self.variant != "4x4"
+
+    @property
     def _shape(self) -> Shape:
         return SHAPES[self.variant]
 
