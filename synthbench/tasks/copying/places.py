@@ -1,7 +1,7 @@
 """The places that rows ask for and the places of the answers, for many rows at once.
 
-A layout takes ids `(rows, width)`: 0 padding, 1 `blank`, 2 `copy`, symbols from 3 on. It returns the
-places that are asked and the places of their answers, both in all rows, one after another.
+A layout takes ids `(rows, width)`: 0 padding, 1 `blank`, 2 `copy`, symbols from 3 on. It returns
+the places that are asked and the places of their answers, counted through all rows.
 """
 
 from __future__ import annotations
