@@ -98,7 +98,7 @@ class Sudoku(TextTask):
 
     @property
     def drawn_by_workers(self) -> bool:  # type: ignore[override]
-        """Whether workers draw the blocks: puzzles of 4 x 4 cells are looked up in no time."""
+        """As of `Task`. Puzzles of 4 x 4 cells are looked up in no time."""
         return self.variant != "4x4"
 
     @property
