@@ -23,6 +23,7 @@ from synthbench.sampling.blocks import (
     BlockSummary,
     Order,
     Round,
+    blocks_a_call,
     draw_blocks,
     list_candidates,
     summaries,
@@ -165,8 +166,6 @@ STALL_BLOCKS, STALL_ROWS = 200, 20
 CANDIDATES_PER_ROW = 50
 #: So many candidates or more are searched for new rows at once.
 _FOUND_TOGETHER = 1_024
-#: About how many candidates a call to a worker draws.
-_CALL_ROWS = 4_096
 
 #: In a round of a stream a bucket ends when `ROUND_STALL_BLOCKS` blocks gave fewer than
 #: `ROUND_STALL_ROWS` new rows, or when of `ROUND_SEEN_ROWS` rows fewer than one in
@@ -215,10 +214,7 @@ class BucketStream:
         self._task, self._split, self._bucket = task, split, bucket
         self._recurring, self._engine = recurring, engine
         self._stream = {**coordinates, "bucket": bucket}
-        # Small blocks are drawn several to a call, as a call to a worker costs half a millisecond.
-        cheap = not task.drawn_by_workers or type(task).propose_blocks is not Task.propose_blocks
-        several = max(1, min(8, _CALL_ROWS // task.block_rows)) if engine.ahead or cheap else 1
-        self._batch = max(engine.batch, several)
+        self._batch = max(engine.batch, blocks_a_call(task, bool(engine.ahead)))
         self._capacity = capacity_of(task, split, bucket)
         self._expected = expected_rows(task, split, bucket)
         self.tried, self.taken, self.exhausted = 0, 0, False
@@ -231,13 +227,13 @@ class BucketStream:
         # Its new rows that are not taken yet, and how many of its candidates were searched.
         self._fresh, self._searched = np.zeros(0, np.int64), 0
         # The current block and those requested after it, each with its index in its call's result.
-        self._blocks: collections.deque[tuple[Remote[list[BlockSummary]], int]]
-        self._blocks = collections.deque()
+        self._blocks = collections.deque[tuple[Remote[list[BlockSummary]], int]]()
         # Blocks, rows looked at and new rows since the last decision whether the bucket is stalled.
         self._blocks_seen, self._rows_seen, self._new = 0, 0, 0
         self._yield = 0.0  # expected new rows of a block; 0 before the first block is there
         least = math.ceil(rows / task.block_rows / share_of(task, split, bucket))
-        self._at_first = min(least, several if cheap else at_first)  # before one is there
+        # Blocks requested before one is there.
+        self._at_first = min(least, at_first if engine.ahead else self._batch)
 
     def prepare(self, rows: int) -> None:
         """Request the blocks that `rows` more rows will probably need, a few at most.
