@@ -56,7 +56,7 @@ def generate(
         shard_rows: rows of a Parquet file, rounded up to a multiple of 8,192.
         workers: how many processes make blocks, at most 256. Default: the usable cores, or 1 in a
             daemonic process. No more are started than blocks that can be made in parallel.
-            Tasks with `drawn_by_workers = False` use one process.
+            One process is used if all tasks have `drawn_by_workers = False`.
         engine: "local" or "dask".
         scheduler: address of a running Dask scheduler.
         overwrite: replace a finished dataset, or an interrupted run with other options.

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Block, Split, Task
 from synthbench.tasks.block import PROBLEM_KEYS
-from synthbench.tasks.returned import enumerated, proposed_blocks
+from synthbench.tasks.returned import draws_together, enumerated, proposed, proposed_blocks
 from synthbench.tasks.row_ids import fingerprints, may_have
 
 #: About how many candidates a call draws, and the most blocks that are not drawn together.
@@ -56,29 +56,34 @@ class Candidates(BlockSummary):
 
 
 def blocks_a_call(task: Task, to_worker: bool) -> int:
-    """How many blocks a call draws: several if they are small, which saves time for each.
+    """The number of blocks that a call draws. The last of them may not be needed.
 
-    A call to a worker takes half a millisecond. In this process blocks that take long to draw are
-    drawn alone, as the last may not be needed.
+    Small blocks are drawn several to a call where that is faster, or where a worker draws them: a
+    call to a worker costs half a millisecond.
     """
     several = max(1, _CALL_ROWS // task.block_rows)
-    if type(task).propose_blocks is not Task.propose_blocks:
+    if draws_together(task):
         return several
-    return min(_CALL_BLOCKS, several) if to_worker or not task.drawn_by_workers else 1
+    return min(_CALL_BLOCKS, several) if to_worker else 1
 
 
 def draw_blocks(
     task: Task, stream: Mapping[str, object], split: Split, bucket: int, numbers: range
 ) -> list[Candidates]:
     """Blocks `numbers` of a bucket's stream: a pure function of the arguments."""
-    rows = task.block_rows
-    blocks = proposed_blocks(task, [Draws(stream, n) for n in numbers], rows, split, bucket)
-    # Those of all blocks together, as NumPy takes hardly longer for more rows.
-    prints = fingerprints(task, blocks[0] if len(blocks) == 1 else Block.concatenate(blocks))
-    starts = np.cumsum([len(block) for block in blocks[:-1]])
+    rows, draws = task.block_rows, (Draws(stream, number) for number in numbers)
+    if not draws_together(task):
+        blocks = (proposed(task, each, rows, split, bucket) for each in draws)
+        return [
+            _allowed(task, split, bucket, block, fingerprints(task, block), rows)
+            for block in blocks
+        ]
+    together = proposed_blocks(task, [*draws], rows, split, bucket)
+    prints = fingerprints(task, Block.concatenate(together))
+    starts = np.cumsum([len(block) for block in together[:-1]], dtype=np.int64)
     return [
         _allowed(task, split, bucket, block, its_prints, rows)
-        for block, its_prints in zip(blocks, np.split(prints, starts), strict=True)
+        for block, its_prints in zip(together, np.split(prints, starts), strict=True)
     ]
 
 

@@ -34,29 +34,43 @@ def proposed(task: Task, draws: Draws, n: int, split: Split, bucket: int) -> Blo
     Raises:
         TaskError: it is not a block of at most `n` rows.
     """
-    (block,) = proposed_blocks(task, [draws], n, split, bucket)
-    return block
+    method = _Method("propose", task, split, bucket)
+    with _no_exit(method):
+        returned = task.propose(draws, n, split, bucket)
+    return _at_most(n, task, method, returned)
+
+
+def draws_together(task: Task) -> bool:
+    """True if the task has `propose_blocks`, and no subclass of its class has another `propose`."""
+    methods = ("propose", "propose_blocks")
+    first = next(
+        vars(cls) for cls in type(task).__mro__ if any(name in vars(cls) for name in methods)
+    )
+    return "propose_blocks" in first
 
 
 def proposed_blocks(
     task: Task, blocks: Sequence[Draws], n: int, split: Split, bucket: int
 ) -> list[Block]:
-    """The results of `Task.propose_blocks`, each as `proposed` gives it.
+    """The results of `Task.propose_blocks`, each in the form of `proposed`.
 
     Raises:
-        TaskError: one of them is not a block of at most `n` rows, or there are more or fewer.
+        TaskError: it is not a list of as many blocks, each of at most `n` rows.
     """
-    own = type(task).propose_blocks is not Task.propose_blocks
-    method = _Method("propose_blocks" if own else "propose", task, split, bucket)
+    method = _Method("propose_blocks", task, split, bucket)
     with _no_exit(method):
         returned = task.propose_blocks(blocks, n, split, bucket)
-    if not isinstance(returned, Sequence) or len(returned) != len(blocks):
-        raise TaskError(f"{method} gave {short(returned)}: expected {len(blocks)} blocks.")
-    made = [_block(task, method, each) for each in returned]
-    for block in made:
-        if len(block) > n:
-            raise TaskError(f"{method} gave {len(block):,} rows of {n:,} candidates: at most n.")
-    return made
+    if not isinstance(returned, list) or len(returned) != len(blocks):
+        given = f"{len(returned)} blocks" if isinstance(returned, list) else short(returned)
+        raise TaskError(f"{method} gave {given}: expected a list of {len(blocks)} blocks.")
+    return [_at_most(n, task, method, each) for each in returned]
+
+
+def _at_most(n: int, task: Task, method: _Method, returned: object) -> Block:
+    block = _block(task, method, returned)
+    if len(block) > n:
+        raise TaskError(f"{method} gave {len(block):,} rows of {n:,} candidates: at most n.")
+    return block
 
 
 def enumerated(task: Task, split: Split, bucket: int) -> Block:

@@ -47,7 +47,6 @@ class Task(Judged, abc.ABC):
         bucket_name: the column that holds the bucket. With a single bucket, a noun for the rows.
         inputs: the columns from which all others follow. `solve` is given the first.
         scored_columns: the columns that `read_answer` and `measure` read. Empty: all.
-        drawn_by_workers: whether workers draw blocks. Not where sending takes as long as drawing.
         levels: named sets of parameters, the easiest first. Empty if the task lacks levels.
         variant, parameters, seed: the choices.
     """
@@ -62,7 +61,6 @@ class Task(Judged, abc.ABC):
     bucket_name: ClassVar[str] = "rows"
     inputs: ClassVar[tuple[str, ...]] = ("text",)
     scored_columns: ClassVar[tuple[str, ...]] = ()
-    drawn_by_workers: ClassVar[bool] = True
     levels: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     def __init__(
@@ -162,9 +160,16 @@ class Task(Judged, abc.ABC):
     def propose_blocks(
         self, blocks: Sequence[Draws], n: int, split: Split, bucket: int
     ) -> Sequence[Block | dict[str, NDArray[Any]]]:
-        """Draw several blocks: for each the result of `propose`, which does not depend on others.
+        """Draw several blocks at once, if that is faster: each as `propose` draws it.
 
-        A task of small blocks may work on them together, as NumPy takes hardly longer for more.
+        Args:
+            blocks: the draws of each block, at least one.
+            n: number of candidates of each, at least 1.
+            split: the split that is drawn.
+            bucket: one of its buckets.
+
+        Returns:
+            A list: for each block the result of `propose`, whatever the others are.
         """
         return [self.propose(draws, n, split, bucket) for draws in blocks]
 
@@ -333,6 +338,11 @@ class Task(Judged, abc.ABC):
         return {"task": self.name, "variant": self.variant, **choices}
 
     # How many rows are made at a time. Class attributes may override these.
+
+    @property
+    def drawn_by_workers(self) -> bool:
+        """True if workers draw the blocks of a dataset, which pays if sending them takes less."""
+        return True
 
     @property
     def block_rows(self) -> int:

@@ -14,6 +14,7 @@ from synthbench.sampling import splits
 from synthbench.sampling.blocks import list_candidates
 from synthbench.sampling.splits import CANDIDATES_PER_ROW, STALL_BLOCKS
 from synthbench.tasks.base import Block
+from synthbench.tasks.returned import draws_together
 from tests.sampling.making import (
     HERE,
     Open,
@@ -80,6 +81,38 @@ def test_workers_share_the_blocks_that_are_missing():
     engine = Asked()
     list(train(Short(None, ENDLESS), {0: 32 * 8}, engine).rounds())
     assert engine.numbers[:4] == [[0], [1], [2, 3, 4], [5, 6]]
+
+
+class Together(Short):
+    """Draws blocks together."""
+
+    def propose_blocks(self, blocks, n, split, bucket):
+        return [self.propose(draws, n, split, bucket) for draws in blocks]
+
+
+class Another(Together):
+    """Draws in a way of its own, of which `propose_blocks` knows nothing."""
+
+    def propose(self, draws, n, split, bucket):
+        return super().propose(draws, n, split, bucket).take(slice(1, None))
+
+
+@pytest.mark.parametrize(
+    ("task", "asked"), [(Short, [[0], [1], [2], [3]]), (Together, [[0, 1, 2, 3]])]
+)
+def test_one_process_draws_the_blocks_that_are_needed_together_if_the_task_can(task, asked):
+    engine = Asked()
+    engine.workers, engine.ahead = 1, 0
+    drawn = rows_of(train(task(None, ENDLESS), {0: 100}, engine))
+    assert engine.numbers == asked
+    with_workers = rows_of(train(Short(None, ENDLESS), {0: 100}, Asked()))
+    assert prints_of(drawn) == prints_of(with_workers)
+
+
+def test_a_subclass_with_another_propose_is_drawn_by_it():
+    assert [draws_together(one()) for one in (Short, Together, Another)] == [False, True, False]
+    rows = prints_of(rows_of(train(Another(None, ENDLESS), {0: 100})))
+    assert rows != prints_of(rows_of(train(Together(None, ENDLESS), {0: 100})))
 
 
 # Buckets that are listed.

@@ -16,6 +16,7 @@ from synthbench.auditing.variant import audit_spec_of
 from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
 from synthbench.tasks.describe import draw_row
+from synthbench.tasks.maze import task as maze_task
 from synthbench.tasks.maze.drawn import cell_positions, count_paths, distances, draw_trees
 from synthbench.tasks.maze.task import MazeTask
 from synthbench.tasks.row_ids import are_held_out
@@ -160,15 +161,19 @@ def test_distances_in_trees_are_half_of_those_that_paths_have(blocks, rows, size
     assert (ways[:, positions] == 1).all()
 
 
+@pytest.mark.parametrize(("size", "n"), [(9, 40), (9, 1), (21, 3), (41, 2)])
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_blocks_drawn_together_are_those_drawn_alone(variant):
+def test_blocks_drawn_together_are_those_drawn_alone(variant, size, n, monkeypatch):
     task = MazeTask(variant)
-    split, streams = task.split("train"), [{"test": number} for number in range(3)]
-    together = task.propose_blocks([Draws(one) for one in streams], 40, split, 9)
-    for stream, block in zip(streams, together, strict=True):
-        alone = task.propose(Draws(stream), 40, split, 9)
-        assert all(np.array_equal(block[name], alone[name]) for name in ("tokens", "path"))
-    assert len({block["tokens"].tobytes() for block in together}) == 3
+    split, streams = task.split("train"), [{"test": number} for number in range(5)]
+    alone = [task.propose(Draws(one), n, split, size) for one in streams]
+    assert (min(map(len, alone)) == 0) == (variant == "open" and n == 1)
+    for positions in (1, 3 * n * size**2, 1 << 30):  # each alone, three at once, all
+        monkeypatch.setattr(maze_task, "_POSITIONS", positions)
+        together = task.propose_blocks([Draws(one) for one in streams], n, split, size)
+        for block, other in zip(together, alone, strict=True):
+            assert all(np.array_equal(block[name], other[name]) for name in ("tokens", "path"))
+    assert len({block["tokens"].tobytes() for block in alone}) > 1
 
 
 def test_trees_have_no_loops_and_open_mazes_have_rooms_and_loops():

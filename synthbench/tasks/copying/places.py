@@ -74,7 +74,7 @@ def _behind(tokens: Ids, last: Ids, blanks: Ids) -> None:
 
 
 def _from(tokens: Ids, count: Ids, first: Ids, source: Ids) -> Asked:
-    """So many places of each row, from one on, and from another on."""
+    """So many places of each row, from one on, and from another on, counted through all rows."""
     steps = np.arange(count.sum()) - np.repeat(count.cumsum() - count, count)
     starts = np.arange(len(tokens)) * tokens.shape[1]
     return np.repeat(starts + first, count) + steps, np.repeat(starts + source, count) + steps

@@ -175,7 +175,7 @@ class Copying(LongerRows):
         return 3 + draws.integers(self.parameters.symbols, (n, count))
 
     def render(self, block: Block) -> dict[str, Any]:
-        tokens = block["tokens"]
+        tokens = np.ascontiguousarray(block["tokens"])
         places, sources = LAYOUTS[self.variant](tokens)
         # The id of '_' is behind all symbols.
         label = (tokens > 0) * tokens.dtype.type(1 + self.parameters.symbols)

@@ -40,7 +40,7 @@ class Mazes(NamedTuple):
 
 
 def draw_mazes(blocks: Sequence[Draws], n: int, size: int, is_open: bool) -> list[Mazes]:
-    """At most `n` mazes a block. S is uniform among the cells, and G among those far enough off.
+    """At most `n` mazes a block. S is uniform among the cells, and G among those far from it.
 
     To these there is exactly one shortest path, of at least `size` steps. Mazes without such cells
     are left out. The blocks are drawn together, as NumPy takes hardly longer for more numbers.
@@ -106,7 +106,7 @@ class Trees(NamedTuple):
     Attributes:
         free: where no wall is, `(rows, size * size)`.
         depth: how many cells the search was away from its first, `(times, rows)`.
-        seen: where `depth`, flat, has a time at which the search was at each cell, `(rows, cells)`.
+        seen: for each cell the index in the flat `depth` of a visit, `(rows, cells)`.
     """
 
     free: Free
@@ -123,7 +123,10 @@ def draw_trees(blocks: Sequence[Draws], n: int, size: int) -> Trees:
     cells, rows = cell_positions(size), n * len(blocks)
     count, steps = len(cells), 2 * (len(cells) - 1)
     first = np.concatenate([cells[draws.integers(count, n)] for draws in blocks])
-    drawn = [draws.integers(_SHARES, (steps, n)).astype(np.uint8) for draws in blocks]
+    # Whole words a step: two numbers each.
+    drawn = [
+        draws.integers(_SHARES, (steps, n + n % 2))[:, :n].astype(np.uint8) for draws in blocks
+    ]
 
     # Positions are those in all mazes, one after another. A step across the border ends on
     # a border.
@@ -153,7 +156,7 @@ def draw_trees(blocks: Sequence[Draws], n: int, size: int) -> Trees:
         np.add(end, growth.take(choice), out=ends[step + 1])
         back.take(ends[step + 1], out=walk[step + 1], mode="clip")
     free.reshape(-1)[(walk[1:] + walk[:-1]) >> 1] = 1
-    time = np.zeros(free.shape, np.int16)
+    time = np.zeros(free.shape, np.int16)  # of any of the visits
     time.reshape(-1)[walk] = np.arange(steps + 1)[:, None]
     seen = time[:, cells].astype(np.int64) * rows + np.arange(rows)[:, None]
     return Trees(free.view(np.bool_), (ends // rows).astype(np.int16), seen)
@@ -167,7 +170,8 @@ def distances(trees: Trees, cell: Ints) -> NDArray[np.int16]:
     depth, rows = trees.depth, np.arange(len(cell))
     place = trees.seen[rows, cell]
     time, times = (place // len(cell)).astype(np.int16), np.arange(len(depth), dtype=np.int16)
-    # The largest number at times that do not count: `where` takes five times as long as `|`.
+    # At times that do not count, the largest number: no depth is negative, and `where` takes five
+    # times as long as `|`.
     after = depth | (times[:, None] < time) * _LARGEST
     before = (depth | (times[:, None] > time) * _LARGEST)[::-1]
     for least in (after, before):

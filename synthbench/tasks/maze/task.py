@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 
 _WALL, _FREE, _START, _GOAL, _PATH = range(1, 6)
 
+#: The most positions of mazes that are drawn together. More would not be faster.
+_POSITIONS = 1 << 19
 #: Streams of held-out mazes that are larger have small rounds.
 _LARGE = 31
 
@@ -173,7 +175,11 @@ class MazeTask(TextTask):
     def propose_blocks(
         self, blocks: Sequence[Draws], n: int, split: Split, bucket: int
     ) -> list[Block]:
-        return [_written(mazes) for mazes in draw_mazes(blocks, n, bucket, self.variant == "open")]
+        several, is_open = max(1, _POSITIONS // (n * bucket**2)), self.variant == "open"
+        mazes: list[Mazes] = []
+        for first in range(0, len(blocks), several):
+            mazes += draw_mazes(blocks[first : first + several], n, bucket, is_open)
+        return [*map(_written, mazes)]
 
     def render(self, block: Block) -> dict[str, Any]:
         tokens = block["tokens"]
@@ -235,6 +241,7 @@ class MazeTask(TextTask):
 
 
 def _written(mazes: Mazes) -> Block:
+    """The tokens, and the path with a bit for each of them."""
     tokens = np.where(mazes.free, np.uint8(_FREE), np.uint8(_WALL))
     rows = np.arange(len(tokens))
     tokens[rows, mazes.start] = _START

@@ -97,8 +97,8 @@ class Sudoku(TextTask):
     }
 
     @property
-    def drawn_by_workers(self) -> bool:  # type: ignore[override]
-        """As of `Task`. Puzzles of 4 x 4 cells are looked up in no time."""
+    def drawn_by_workers(self) -> bool:
+        """False for 4 x 4 cells, whose puzzles are in a table."""
         return self.variant != "4x4"
 
     @property

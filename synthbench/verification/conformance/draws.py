@@ -18,7 +18,13 @@ from synthbench.sampling.plan import LISTABLE_ROWS
 from synthbench.seeding import Draws
 from synthbench.tasks import declared
 from synthbench.tasks.base import Block, Split, Task
-from synthbench.tasks.returned import capacity_of, enumerated, proposed, proposed_blocks
+from synthbench.tasks.returned import (
+    capacity_of,
+    draws_together,
+    enumerated,
+    proposed,
+    proposed_blocks,
+)
 from synthbench.tasks.row_ids import fingerprints
 from synthbench.text.lines import short
 from synthbench.verification.conformance.rows import Problems, plain_rows
@@ -110,16 +116,18 @@ def check_repeatable(task: Task, split: Split, bucket: int) -> Problems:
     def block(drawing: Task, number: int) -> Block:
         return proposed(drawing, _draws(drawing, number), _CANDIDATES, split, bucket)
 
-    several = [_draws(task, number) for number in range(2)]
-    first, second = proposed_blocks(task, several, _CANDIDATES, split, bucket)
+    first, second = block(task, 0), block(task, 1)
     fresh = pickle.loads(pickle.dumps(task))
     if not (_equal(block(fresh, 1), second) and _equal(block(fresh, 0), first)):
-        own = type(task).propose_blocks is not Task.propose_blocks
         return [
-            f"{'propose_blocks' if own else 'propose'} gave other rows when it was called again "
-            "with the same draws. Look for np.random.default_rng(), time, and anything that "
-            f"{'one block has of another' if own else 'propose remembers between calls'}."
+            "propose gave other rows when it was called again with the same draws. Look for "
+            "np.random.default_rng(), time, and anything that propose remembers between calls."
         ]
+    if draws_together(task):
+        several = [_draws(task, number) for number in range(2)]
+        together = proposed_blocks(task, several, _CANDIDATES, split, bucket)
+        if not all(map(_equal, together, (first, second))):
+            return ["propose_blocks gave other rows than propose gives for each of the blocks."]
     if _equal(first, second) and len(first) > 1:
         return ["propose gave the same rows from other draws: it must use its argument draws."]
     return []
