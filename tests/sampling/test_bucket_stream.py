@@ -110,7 +110,7 @@ def test_one_process_draws_the_blocks_that_are_needed_together_if_the_task_can(t
 
 
 def test_a_subclass_with_another_propose_is_drawn_by_it():
-    assert [draws_together(one()) for one in (Short, Together, Another)] == [False, True, False]
+    assert [draws_together(kind()) for kind in (Short, Together, Another)] == [False, True, False]
     rows = prints_of(rows_of(train(Another(None, ENDLESS), {0: 100})))
     assert rows != prints_of(rows_of(train(Together(None, ENDLESS), {0: 100})))
 
