@@ -205,13 +205,14 @@ class Sudoku(TextTask):
         nodes, _ = count_nodes(shape, puzzles)
         rows = np.flatnonzero((nodes >= 0) & (self._buckets_of(nodes) == bucket))
         puzzles, grids, nodes = puzzles[rows], grids[rows], nodes[rows]
+        problems = self._problems(puzzles, grids).repeat(of_each)  # equal in all arrangements
         if of_each > 1:
             places, digits = draw_arrangements(draws, len(rows) * of_each, shape)
             places[::of_each], digits[::of_each] = np.arange(shape.cells), range(shape.size + 1)
             puzzles, grids = (
                 arrange(cells.repeat(of_each, axis=0), places, digits) for cells in (puzzles, grids)
             )
-        return self._block(puzzles, grids, nodes.repeat(of_each)).take(slice(n))
+        return self._block(puzzles, grids, nodes.repeat(of_each), problems).take(slice(n))
 
     def _draw_solutions(self, draws: Draws, count: int, split: Split) -> Digits:
         """Full grids, of 9 x 9 cells only those that the split may have."""
@@ -228,14 +229,14 @@ class Sudoku(TextTask):
         self, puzzles: Digits, grids: Digits, nodes: Ints, problems: Hashes | None = None
     ) -> Block:
         if problems is None:
-            is_large = self.variant == "9x9"
-            problems = (
-                hash_solutions(self._shape, grids)
-                if is_large
-                else hash_puzzles(self._shape, puzzles)
-            )
+            problems = self._problems(puzzles, grids)
         tokens = puzzles + np.uint8(_EMPTY)
         return Block({"tokens": tokens, "solution": grids, "nodes": nodes, "problem": problems})
+
+    def _problems(self, puzzles: Digits, grids: Digits) -> Hashes:
+        if self.variant == "9x9":
+            return hash_solutions(self._shape, grids)
+        return hash_puzzles(self._shape, puzzles)
 
     def capacity(self, split: Split, bucket: int) -> int | None:
         return len(self.enumerate_rows(split, bucket)) if self.variant == "4x4" else None
