@@ -2,19 +2,27 @@
 
 import hashlib
 import itertools
+import time
 
 import numpy as np
 import pytest
 
 import synthbench
 from synthbench.errors import ParameterError
+from synthbench.seeding import Draws
 from synthbench.streaming.rounds import Rounds
+from synthbench.tasks.base import Split
 from synthbench.tasks.listops.task import ListOps
 from synthbench.tasks.trees.grammar import MANY, Grammar
+from synthbench.tasks.trees.task import Goal
 
 
 def depths(*chosen):
     return {f"{name}_depths": chosen for name in ("train", "validation", "test")}
+
+
+EASY = {"level": "easy", "balance": "label"}
+PRODUCTS = {"balance": "label", "operators": ("*",)}
 
 
 @pytest.mark.parametrize(
@@ -31,8 +39,26 @@ def depths(*chosen):
         ("addition", "train", {"train_digits": 100, "test_digits": (101,)}, "train_digits=32"),
         ("clusters", "test", {"first_points": 10_000}, "dimension=2 2,771 points"),
         ("clusters", "test", {"dimension": 16, "second_points": 400}, "dimension=16 554 points"),
-        ("arithmetic", "test", {"balance": "label", "modulus": 100}, "2 to 10"),
-        ("arithmetic", "train", {"balance": "label", "operators": ("*",)}, "train_depths up to 2"),
+        ("arithmetic", "test", {"balance": "label", "modulus": 100}, "modulus=100 and balance"),
+        ("arithmetic", "train", {"balance": "label", "operators": ("*",)}, "is train_depths=2"),
+        ("arithmetic", "test", {**PRODUCTS, "modulus": 8}, "modulus=8 and balance=label"),
+        ("arithmetic", "test", {**PRODUCTS, "modulus": 9}, r"operators=\*, modulus=9"),
+        ("arithmetic", "train", {**depths(1), "balance": "label", "modulus": 100}, "balance=depth"),
+        (
+            "arithmetic",
+            "train",
+            {**depths(40), "p_op": 0.47, "max_length": 2_000},
+            "MiB, where 500",
+        ),
+        (
+            "listops",
+            "test",
+            {"test_depths": (24,), "max_length": 2_000},
+            "Allowed is test_depths=16",
+        ),
+        ("listops", "test", {"level": "long", "min_length": 950}, "min_length=950"),
+        ("listops", "train", {**EASY, "operators": ("MED",)}, "operators=MED and balance=label"),
+        ("listops", "train", {**EASY, "operators": ("MED", "MIN")}, "operators=MED,MIN"),
         (
             "chomsky",
             "train",
@@ -91,6 +117,10 @@ def test_streams_that_would_begin_late_are_refused(task, split, parameters, name
         ("arithmetic", "test", {"balance": "label", "level": "hard"}),
         ("arithmetic", "train", {"balance": "label", "level": "easy", "operators": ("*",)}),
         ("arithmetic", "test", {"balance": "label", "operators": ("*",)}),
+        ("arithmetic", "train", {**PRODUCTS, "modulus": 5}),
+        ("arithmetic", "train", {**depths(40), "p_op": 0.47, "max_length": 1_000}),
+        ("listops", "train", EASY),
+        ("listops", "iid", {**EASY, "operators": ("MED",)}),
         ("arithmetic", "test", {**depths(40), "max_length": 200}),
         ("chomsky", "train", {"variant": "solve-equation", "train_lengths": (100,)}),
         ("chomsky", "test", {"variant": "solve-equation", "test_lengths": (800,)}),
@@ -101,6 +131,29 @@ def test_streams_that_would_begin_late_are_refused(task, split, parameters, name
 def test_other_streams_are_allowed(task, split, parameters):
     chosen = synthbench.task(task, **parameters)
     assert chosen.stream_round_rows(chosen.split(split)) == chosen.round_rows
+
+
+def test_refusals_take_no_long_trials():
+    task = synthbench.task("listops", level="long", max_args=7, balance="label", operators=("MAX",))
+    start = time.process_time()
+    with pytest.raises(ParameterError, match="seconds, where two"):
+        task.stream_round_rows(task.split("train"))
+    assert time.process_time() - start < 2.0
+
+
+@pytest.mark.parametrize(("operators", "modulus"), [(("+", "*"), 7), (("*",), 10), (("+",), 12)])
+def test_chances_of_labels_are_their_shares_of_drawn_expressions(operators, modulus):
+    parameters = {"operators": operators, "modulus": modulus, "max_length": 500}
+    plain = synthbench.task("arithmetic", **parameters)
+    task = synthbench.task("arithmetic", balance="label", **parameters)
+    split = Split("trial", 0, (2,), evaluation=False)
+    block = plain.propose(Draws({"purpose": "labels"}), 16_384, split, 2)
+    shares = np.bincount(block["label"], minlength=modulus) / len(block["label"])
+    roots = range(len(operators))
+    for label, share in enumerate(shares):
+        chance = np.mean([task.label_chance(Goal(2, root, label)) for root in roots])
+        assert chance == pytest.approx(share, abs=0.015)
+    assert sum(task.label_chance(Goal(2, 0, label)) for label in range(modulus)) == pytest.approx(1)
 
 
 def test_the_rows_of_a_stream_by_label_stay():

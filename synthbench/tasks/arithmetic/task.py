@@ -22,8 +22,8 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
+from synthbench.tasks.arithmetic.labels import label_chances
 from synthbench.tasks.arithmetic.solver import apply, deciding, read_expression
 from synthbench.tasks.base import Block, Split, parameter
 from synthbench.tasks.block import PROBLEM_KEYS
@@ -43,10 +43,6 @@ IDS = {token: number for number, token in enumerate(TOKENS, start=1)}
 
 #: A depth with more expressions is not listed to count them by label.
 MOST_LISTED = 200_000
-#: The largest modulus of streams that are balanced over labels.
-_STREAMED = 10
-#: The deepest products of such streams of train.
-_PRODUCTS = 2
 _NO_DEPTH = np.int8(127)
 
 T = TypeVar("T", bound=np.integer[Any])
@@ -158,28 +154,22 @@ class Arithmetic(ExpressionTask):
             separators=1,
         )
 
+    def label_chance(self, goal: Goal) -> float:
+        if goal.operator is None or goal.label is None:
+            return 1.0
+        parameters = self.parameters
+        root = parameters.operators[goal.operator]
+        chances = label_chances(
+            parameters.p_op, parameters.operators, parameters.modulus, goal.depth, root
+        )
+        return float(chances[goal.label])
+
     def stream_round_rows(self, split: Split) -> int:
         """Rows of a round, which waits for rows of all depths, operators and labels.
 
         Raises:
             ParameterError: the first row would take too long.
         """
-        parameters = self.parameters
-        if parameters.balance == "label" and parameters.modulus > _STREAMED:
-            raise ParameterError(
-                f"Parameter modulus={parameters.modulus}: with balance=label the first row of a "
-                f"stream waits for rows of all {len(split.buckets):,} depths, operators and "
-                f"labels. Allowed are 2 to {_STREAMED}, or balance=depth. Datasets may have such "
-                "rows."
-            )
-        depth = max(self.goal(bucket).depth for bucket in split.buckets)
-        products = parameters.operators == ("*",) and not split.evaluation
-        if parameters.balance == "label" and products and depth > _PRODUCTS:
-            raise ParameterError(
-                "Parameter operators=*: with balance=label the first row of a stream of train "
-                f"waits for labels that are rare in products of depth {depth}. Allowed is "
-                f"balance=depth, or train_depths up to {_PRODUCTS}. Datasets may have such rows."
-            )
         check_effort(self, None, split, self.round_rows)
         return self.round_rows
 

@@ -95,7 +95,7 @@ def dig(shape: Shape, grids: Digits, order: Ints, kept: Ints) -> Digits:
         last = min(first + together, cells)
         rows = np.flatnonzero((low < last) & (clues > kept))
         unique = _stay_unique(shape, puzzles[:, rows], full[:, rows], order[rows, first:last].T)
-        gone = np.zeros(len(rows), np.int64)  # the cells that are emptied, by a bit each
+        gone = np.zeros(len(rows), np.int64)  # a bit for each cell that is emptied
         for turn in range(last - first):
             empty = unique[(1 << turn) - 1 + gone, np.arange(len(rows))]
             empty &= (low[rows] <= first + turn) & (clues[rows] > kept[rows])
@@ -107,7 +107,7 @@ def dig(shape: Shape, grids: Digits, order: Ints, kept: Ints) -> Digits:
 
 
 def _stay_unique(shape: Shape, puzzles: Masks, full: Masks, cells: Ints) -> Bools:
-    """Whether the solution stays unique without a cell, after any of the cells before it.
+    """Test if the solution stays unique without a cell, after each choice for the cells before.
 
     Args:
         shape: the shape of the grids.
@@ -116,7 +116,8 @@ def _stay_unique(shape: Shape, puzzles: Masks, full: Masks, cells: Ints) -> Bool
         cells: the cells that are emptied in turn, `(turns, grids)`.
 
     Returns:
-        A mask `(choices, grids)`: one choice for the first cell, two for the second.
+        A mask `(choices, grids)`: of the first cell, then of the second if the first stays, and if
+        it is emptied.
     """
     grids = np.arange(puzzles.shape[1])
     choices, tried = [puzzles], []

@@ -1,9 +1,9 @@
 """The work before the first row of a stream, estimated from a few trees.
 
 A round of a stream waits for rows of all buckets, and a deep tree rarely fits into few tokens. So
-256 trees of a depth are drawn, or more until eight fit, and their share within the limits gives the
-trees that a round draws. Estimates are sums over counts, without a clock, so they are the same
-everywhere.
+256 trees of a depth are drawn, or more until 16 fit. Their share within the limits gives the trees
+that a round draws, and their random words the time that each takes. Estimates are sums over counts,
+without a clock, so they are the same everywhere. Most are 0.9 to 1.6 times the measured seconds.
 """
 
 from __future__ import annotations
@@ -11,25 +11,44 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from synthbench.errors import ParameterError
 from synthbench.seeding import Draws
 from synthbench.tasks.base import Split
-from synthbench.tasks.row_ids import HELD_OUT_SHARE, share_of
+from synthbench.tasks.returned import proposed
+from synthbench.tasks.row_ids import HELD_OUT_SHARE, fingerprints, share_of
 from synthbench.tasks.trees.distribution import DEPTH_BITS, KeyDistribution
 from synthbench.tasks.trees.pools import draws_of_key
 from synthbench.tasks.trees.task import ExpressionTask
 
-#: Seconds of one core: the most before a first row, for a level of a block, for a pool of
-#: operators, of which a block has as many as the square of its depth, and for an operator.
-#: Estimates are one to 2.6 times the time that a round takes.
-_MOST_SECONDS, _PER_LEVEL, _PER_POOL, _PER_OPERATOR = 3.1, 200e-6, 90e-6, 0.2e-6
+#: Processor seconds and MiB: the most before a first row.
+_MOST_SECONDS, _MOST_MEBIBYTES = 2.0, 500
+#: Seconds for a block, and without pools for a level of it and for an operator.
+_PER_BLOCK, _PER_LEVEL, _PER_OPERATOR = 150e-6, 120e-6, 70e-9
+#: Seconds with pools: for a draw of many numbers, for a token that is written, and for an operator
+#: of the root's pool.
+_PER_CALL, _PER_TOKEN, _PER_DRAWN = 37e-6, 14e-9, 45e-9
+#: Seconds for a random word, and if a block has so few that they fit into a processor's cache.
+_PER_WORD, _PER_CACHED_WORD, _CACHED_WORDS = 11e-9, 5.5e-9, 1 << 20
+#: If all operators are medians, which sort their arguments, words take longer by `_SORTING` times
+#: their seconds. Words of a draw whatever the number of trees.
+_SORTING, _WORDS_OF_CALL = 1.2, 30
+#: MiB before a round, and bytes for every place of its tokens. Its longest row by the longest of a
+#: trial.
+_BEFORE_MEBIBYTES, _PER_PLACE, _LONGER = 60, 4.5, 1.25
 #: Trees that are drawn of a depth, those that have to fit, and the most depths that are tried.
-_TREES, _FITTING, _DEPTHS = 256, 8, 4
+_TREES, _FITTING, _DEPTHS = 256, 16, 4
 #: Trees, by the square of their depth and by their most tokens, after which no more are drawn.
 _MOST_WORK = 400_000
-#: Trees that are drawn for a row with a label that is not in the keys, by the number of labels.
-_PER_LABEL = 1.5
+#: A bucket ends after so many blocks if each gives fewer new rows.
+_STALL_BLOCKS, _STALL_FOUND = 16, 1 / 8
+#: A bucket of a label with so many blocks and seconds has a trial of its own. Trees by different
+#: tree: the most that count.
+_MANY_BLOCKS, _LONG, _MOST_REPEATS = 3, 0.03, 4.0
 #: Depths that an error may recommend.
 _TRIED = (24, 16, 12, 8, 5, 4, 3, 2, 1)
 #: The most rows of a round of an evaluation split.
@@ -53,76 +72,166 @@ def check_effort(
     """
     if task.is_ordinary:
         return
-    seconds = _seconds(task, distribution, split, rows)
-    if seconds <= _MOST_SECONDS:
+    seconds, mebibytes = _effort(task, distribution, split, rows)
+    if seconds <= _MOST_SECONDS and mebibytes <= _MOST_MEBIBYTES:
         return
+    needed = f"take about {math.ceil(seconds):,} seconds, where two"
+    if seconds <= _MOST_SECONDS:
+        needed = f"take about {math.ceil(mebibytes):,} MiB, where {_MOST_MEBIBYTES}"
     parameters = task.parameters
     depths = sorted({task.goal(bucket).depth for bucket in split.buckets})
     name = "train_depths" if split.name == "iid" else f"{split.name}_depths"
-    limits = [f"max_length={parameters.max_length}"]
+    given = [f"{name}={','.join(map(str, depths))}", f"max_length={parameters.max_length}"]
     if (shortest := getattr(parameters, "min_length", 1)) > 1:
-        limits.append(f"min_length={shortest}")
+        given.append(f"min_length={shortest}")
+    if parameters.balance == "label":
+        given.append(f"operators={','.join(parameters.operators)}")
+        if modulus := getattr(parameters, "modulus", 0):
+            given.append(f"modulus={modulus}")
     text = (
-        f"Split {split.name} of {task.name}: the first row of a stream would take up to "
-        f"{math.ceil(seconds):,} seconds, where two are allowed, with "
-        f"{name}={','.join(map(str, depths))}, "
-        f"{', '.join(limits)} and balance={parameters.balance}"
+        f"Split {split.name} of {task.name}: the first row of a stream would {needed} are "
+        f"allowed, with {', '.join(given)} and balance={parameters.balance}"
     )
-    for depth in (tried for tried in _TRIED if tried < depths[-1]):
-        shallow = Split(split.name, rows, task.buckets_of((depth,)), split.evaluation)
-        if _seconds(task, distribution, shallow, rows) <= _MOST_SECONDS:
-            text += f". Allowed is {name}={depth}"
+    for allowed, changed, tried in [
+        *((f"{name}={depth}", task, (depth,)) for depth in _TRIED if depth < depths[-1]),
+        ("balance=depth", task.by_depth, tuple(depths)),
+    ]:
+        shallow = Split(split.name, rows, changed.buckets_of(tried), split.evaluation)
+        seconds, mebibytes = _effort(changed, distribution, shallow, rows)
+        if seconds <= _MOST_SECONDS and mebibytes <= _MOST_MEBIBYTES:
+            text += f". Allowed is {allowed}"
             break
     raise ParameterError(f"{text}. Datasets may have such rows.")
 
 
 @functools.lru_cache(maxsize=256)
-def _seconds(
+def _effort(
     task: ExpressionTask,
     distribution: Callable[[Split], KeyDistribution] | None,
     split: Split,
     rows: int,
-) -> float:
-    """About the seconds that a round takes."""
+) -> tuple[float, float]:
+    """About the seconds that a round takes, and the MiB."""
     if split.evaluation:
         rows = min(rows, _EVALUATION_ROWS)
-    seconds = 0.0
     depths = sorted({task.goal(bucket).depth for bucket in split.buckets})
     tried = sorted({depths[(len(depths) - 1) * part // _DEPTHS] for part in range(1, 1 + _DEPTHS)})
     trials = {depth: _trial(task.by_depth, tuple(depths), depth) for depth in tried}
+    expected = {}  # by bucket the trial of its depth, and the rows of a block that it may have
+    limits = {}  # the rows of the buckets that have few
     for bucket in split.buckets:
+        goal, share = task.goal(bucket), share_of(task, split, bucket)
+        trial = trials[min(depth for depth in tried if depth >= goal.depth)]
+        found = trial.share * task.label_chance(goal) * share * task.block_rows
+        expected[bucket] = trial, found
+        capacity = task.capacity(split, bucket)
+        if found < _STALL_FOUND:  # ends early
+            limits[bucket] = 0.0
+        elif capacity is not None and capacity * share < rows / len(split.buckets):
+            limits[bucket] = capacity * share / 2  # the other half is listed
+    if not any(found >= _STALL_FOUND for _, found in expected.values()):
+        limits = {}
+    # The other buckets share the rest.
+    most = (rows - sum(limits.values())) / max(1, len(expected) - len(limits))
+    seconds = longest = candidates = 0.0
+    counts = {}  # by bucket its blocks, and the seconds of a block
+    for bucket, (trial, found) in expected.items():
+        blocks = _STALL_BLOCKS
+        if found >= _STALL_FOUND or not limits:
+            blocks = math.ceil(limits.get(bucket, most) / found)
         goal = task.goal(bucket)
-        share, tokens = trials[min(depth for depth in tried if depth >= goal.depth)]
-        wanted = rows / len(split.buckets) / share / share_of(task, split, bucket)
-        if goal.label is not None and distribution is None:
-            wanted *= _PER_LABEL * len(task.labels)
-        block = _PER_POOL * goal.depth**2 if distribution else _PER_LEVEL * goal.depth
-        blocks = math.ceil(wanted / task.block_rows)
-        # Trees that become too long are left about half-way.
-        operators = task.block_rows * tokens / 3 * (1 + share) / 2
-        if goal.label is not None and distribution is not None:
-            key = goal.label << DEPTH_BITS | goal.depth
-            operators += task.block_rows * draws_of_key(distribution(split), goal.operator, key)
-        seconds += blocks * (block + _PER_OPERATOR * operators)
-    return seconds
+        if distribution is None:
+            # Trees that become too long are left about half-way.
+            operators = task.block_rows * trial.tokens / 3 * (1 + trial.share) / 2
+            block = _PER_BLOCK + _PER_LEVEL * goal.depth + _PER_OPERATOR * operators
+        else:
+            block = _PER_BLOCK + trial.seconds(task.block_rows)
+            if goal.label is not None:
+                key = goal.label << DEPTH_BITS | goal.depth
+                drawn = draws_of_key(distribution(split), goal.operator, key)
+                block += _PER_DRAWN * task.block_rows * drawn
+        counts[bucket] = blocks, block
+        seconds += blocks * block
+        length = min(_LONGER * trial.longest, task.parameters.max_length)
+        longest, candidates = max(longest, length), candidates + blocks * found * length
+    # Rows of a label may be shorter or longer than others of their depth, and few of them may
+    # differ. So a bucket of a label that takes long has a trial of its own.
+    for bucket, (blocks, block) in counts.items():
+        labelled = distribution is not None and task.goal(bucket).label is not None
+        takes_long = blocks >= _MANY_BLOCKS and blocks * block >= _LONG
+        if labelled and takes_long and seconds <= _MOST_SECONDS:
+            own = _trial(task, split.buckets, bucket)
+            # The more rows repeat, the rarer new rows become, until the bucket ends.
+            more = min(own.repeats, _MOST_REPEATS) ** 2
+            more *= max(1.0, expected[bucket][0].share / own.share)
+            seconds += math.ceil(blocks * more) * own.seconds(task.block_rows) - blocks * block
+    return seconds, _BEFORE_MEBIBYTES + (candidates + _PER_PLACE * rows * longest) / (1 << 20)
+
+
+class _Trial(NamedTuple):
+    """Trees that were drawn to see how long others take.
+
+    Attributes:
+        share: the share that is within the limits.
+        tokens: their mean tokens.
+        calls: draws of many numbers at once.
+        words: random words, by `_TREES` trees.
+        longest: the most tokens.
+        repeats: trees by different tree.
+    """
+
+    share: float
+    tokens: float
+    calls: int
+    words: float
+    longest: float
+    repeats: float
+
+    def seconds(self, trees: int) -> float:
+        """About the seconds that it takes to draw this many trees from pools."""
+        # Pools for a few rare keys are as large for fewer trees.
+        once = min(_WORDS_OF_CALL * self.calls, 0.8 * self.words)
+        words = once + (self.words - once) * trees / _TREES
+        written = _PER_TOKEN * self.tokens * self.share * trees
+        per_word = _PER_WORD if words > _CACHED_WORDS else _PER_CACHED_WORD
+        return _PER_CALL * self.calls + per_word * words + written
+
+
+class _CountedDraws(Draws):
+    """Draws that count their random words."""
+
+    calls = drawn = 0
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        self.calls, self.drawn = self.calls + 1, self.drawn + count
+        return super().words(count)
 
 
 @functools.lru_cache(maxsize=256)
-def _trial(task: ExpressionTask, depths: tuple[int, ...], depth: int) -> tuple[float, float]:
-    """The share of the trees of a depth that are within the limits, and their mean tokens.
+def _trial(task: ExpressionTask, buckets: tuple[int, ...], bucket: int) -> _Trial:
+    """A trial of trees of a bucket.
 
-    While few trees are, more are drawn, unless they are deep. Without any the share is taken as
-    small.
+    While few trees are within the limits, more are drawn, unless they are deep. Without any the
+    share is taken as small.
     """
     trees = _TREES
+    split = Split("trial", trees, buckets, evaluation=False)
     while True:
-        split = Split("trial", trees, depths, evaluation=False)
-        draws = Draws({"task": task.name, "trial": depth, "trees": trees})
-        block = task.propose(draws, trees, split, depth)
-        work = trees * (depth**2 + task.parameters.max_length)
-        if len(block) >= _FITTING or work > _MOST_WORK:
+        draws = _CountedDraws({"task": task.name, "trial": bucket, "trees": trees})
+        block = proposed(task, draws, trees, split, bucket)
+        work = trees * (task.goal(bucket).depth ** 2 + task.parameters.max_length)
+        if len(block) >= _FITTING or work > _MOST_WORK or task.goal(bucket).label is not None:
             break
         trees *= 4
     share = max(0.05, len(block)) / trees / (1 - HELD_OUT_SHARE)
     tokens = block["length"].mean() if len(block) else task.parameters.max_length
-    return min(1.0, share), float(tokens)
+    operators = task.parameters.operators
+    different = len(np.unique(fingerprints(task, block))) if len(block) else 1
+    return _Trial(
+        min(1.0, share),
+        float(tokens),
+        draws.calls,
+        draws.drawn * _TREES / trees * (1 + ("MED" in operators) * _SORTING / len(operators)),
+        float(block["length"].max(initial=1)),
+        max(1, len(block)) / different,
+    )

@@ -153,6 +153,10 @@ class ExpressionTask(TextTask):
         """True if `balance=label` has buckets with this root operator and label, at every depth."""
         return True
 
+    def label_chance(self, goal: Goal) -> float:
+        """The share of the proposed trees of a bucket that have its label."""
+        return 1.0
+
     # The rest follows.
 
     def solve(self, question: str) -> int:
