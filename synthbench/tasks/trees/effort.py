@@ -92,14 +92,11 @@ def check_effort(
         f"Split {split.name} of {task.name}: the first row of a stream would {needed} are "
         f"allowed, with {', '.join(given)} and balance={parameters.balance}"
     )
-    for allowed, changed, tried in [
-        *((f"{name}={depth}", task, (depth,)) for depth in _TRIED if depth < depths[-1]),
-        ("balance=depth", task.by_depth, tuple(depths)),
-    ]:
-        shallow = Split(split.name, rows, changed.buckets_of(tried), split.evaluation)
-        seconds, mebibytes = _effort(changed, distribution, shallow, rows)
+    for depth in (tried for tried in _TRIED if tried < depths[-1]):
+        shallow = Split(split.name, rows, task.buckets_of((depth,)), split.evaluation)
+        seconds, mebibytes = _effort(task, distribution, shallow, rows)
         if seconds <= _MOST_SECONDS and mebibytes <= _MOST_MEBIBYTES:
-            text += f". Allowed is {allowed}"
+            text += f". Allowed is {name}={depth}"
             break
     raise ParameterError(f"{text}. Datasets may have such rows.")
 
