@@ -25,8 +25,9 @@ from synthbench.tasks.sudoku.masks import (
 Digits = NDArray[np.uint8]
 #: Grids that are closed together. More do not fit into a processor's cache.
 _CHUNK = 1024
-#: So few grids take nearly as long as three times as many, so two cells are emptied at once.
-_FEW = 96
+#: Grids with so few cells in all take nearly as long as three times as many, so two cells are
+#: emptied at once.
+_FEW_CELLS = 10_000
 
 
 def draw_grids(draws: Draws, n: int, shape: Shape) -> Digits:
@@ -90,7 +91,7 @@ def dig(shape: Shape, grids: Digits, order: Ints, kept: Ints) -> Digits:
         low, high = np.where(enough, middle, low), np.where(enough, high, middle - 1)
     puzzles = np.where(place < low, shape.all_digits, full).astype(np.uint16)
     clues = cells - low
-    together = 2 if n <= _FEW else 1
+    together = 2 if n * cells <= _FEW_CELLS else 1
     for first in range(int(low.min(initial=cells)), cells, together):
         last = min(first + together, cells)
         rows = np.flatnonzero((low < last) & (clues > kept))

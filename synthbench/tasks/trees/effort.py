@@ -51,8 +51,8 @@ _STALL_BLOCKS, _STALL_FOUND = 16, 1 / 8
 _MANY_BLOCKS, _LONG, _MOST_REPEATS = 3, 0.03, 4.0
 #: Depths that an error may recommend.
 _TRIED = (24, 16, 12, 8, 5, 4, 3, 2, 1)
-#: The most rows of a round of an evaluation split.
-_EVALUATION_ROWS = 2_048
+#: The most rows of a round of an evaluation split, and the rows of a first batch.
+_EVALUATION_ROWS, _BATCH_ROWS = 2_048, 64
 
 
 def check_effort(
@@ -162,6 +162,7 @@ def _effort(
             more = min(own.repeats, _MOST_REPEATS) ** 2
             more *= max(1.0, expected[bucket][0].share / own.share)
             seconds += math.ceil(blocks * more) * own.seconds(task.block_rows) - blocks * block
+    seconds *= math.ceil(_BATCH_ROWS / rows)
     return seconds, _BEFORE_MEBIBYTES + (candidates + _PER_PLACE * rows * longest) / (1 << 20)
 
 
