@@ -28,7 +28,7 @@ from synthbench.tasks.trees.task import ExpressionTask
 #: Processor seconds and MiB: the most before a first row.
 _MOST_SECONDS, _MOST_MEBIBYTES = 2.0, 500
 #: Seconds for a block, and without pools for a level of it and for an operator.
-_PER_BLOCK, _PER_LEVEL, _PER_OPERATOR = 150e-6, 120e-6, 70e-9
+_PER_BLOCK, _PER_LEVEL, _PER_OPERATOR = 155e-6, 124e-6, 72e-9
 #: Seconds with pools: for a draw of many numbers, for a token that is written, and for an operator
 #: of the root's pool.
 _PER_CALL, _PER_TOKEN, _PER_DRAWN = 37e-6, 14e-9, 45e-9
@@ -40,7 +40,8 @@ _SORTING, _WORDS_OF_CALL = 1.2, 30
 #: MiB before a round, and bytes for every place of its tokens. Its longest row by the longest of a
 #: trial.
 _BEFORE_MEBIBYTES, _PER_PLACE, _LONGER = 60, 4.5, 1.25
-#: Trees that are drawn of a depth, those that have to fit, and the most depths that are tried.
+#: Trees that are drawn of a depth, those that have to fit, and the depths that are tried at most,
+#: besides the shallowest.
 _TREES, _FITTING, _DEPTHS = 256, 16, 4
 #: Trees, by the square of their depth and by their most tokens, after which no more are drawn.
 _MOST_WORK = 400_000
@@ -112,7 +113,7 @@ def _effort(
     if split.evaluation:
         rows = min(rows, _EVALUATION_ROWS)
     depths = sorted({task.goal(bucket).depth for bucket in split.buckets})
-    tried = sorted({depths[(len(depths) - 1) * part // _DEPTHS] for part in range(1, 1 + _DEPTHS)})
+    tried = sorted({depths[(len(depths) - 1) * part // _DEPTHS] for part in range(1 + _DEPTHS)})
     trials = {depth: _trial(task.by_depth, tuple(depths), depth) for depth in tried}
     expected = {}  # by bucket the trial of its depth, and the rows of a block that it may have
     limits = {}  # the rows of the buckets that have few

@@ -115,8 +115,8 @@ class Goal(NamedTuple):
 class ExpressionTask(TextTask):
     """A task whose rows are expressions.
 
-    Its blocks have `tokens` uint8 `(rows, longest)`; `label`, `depth`, `dependency_depth` and
-    `length` as in the files; and `PROBLEM_KEYS`, uint64.
+    Its blocks have `tokens` uint8 `(rows, longest)`, `PROBLEM_KEYS` uint64, and `label`, `depth`,
+    `dependency_depth` and `length` as in the files.
     """
 
     scored_columns = ("label",)
