@@ -19,6 +19,7 @@ def open_engine(
     calls: int | None = None,
     tasks: Sequence[Task] = (),
     patience: float = 0,
+    makers: int | None = None,
 ) -> Iterator[Engine]:
     """An engine for the length of a `with` block. Callers check the options with `check_engine`.
 
@@ -30,6 +31,7 @@ def open_engine(
         calls: how many calls can be under way at once. No more workers are started than that.
         tasks: tasks for which a cluster must make the same rows as this process.
         patience: see `WorkerPool`.
+        makers: see `Engine`. Default: a thread for each core, at most `MAX_MAKERS`.
 
     Raises:
         SynthbenchError: Dask is not installed, its scheduler cannot be reached, a Dask worker would
@@ -38,6 +40,7 @@ def open_engine(
     count = workers or default_workers()
     if calls is not None:
         count = max(1, min(count, calls))
+    threads = min(usable_cores(), MAX_MAKERS) if makers is None else makers
     if name == "dask":
         with needs("Engine 'dask'", "Dask", "dask"):
             from synthbench.engine import dask
@@ -46,7 +49,7 @@ def open_engine(
     else:
         with (
             _pool(count, patience) if count > 1 else contextlib.nullcontext() as pool,
-            Engine(pool, count, makers=min(usable_cores(), MAX_MAKERS)) as engine,
+            Engine(pool, count, threads) as engine,
         ):
             yield engine
 

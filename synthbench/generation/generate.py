@@ -18,7 +18,7 @@ from synthbench.dataset.staging import Staging, made_before, open_staging
 from synthbench.engine.engine import Engine
 from synthbench.engine.open import open_engine
 from synthbench.generation.request import DatasetPlan, Request, plan_dataset
-from synthbench.generation.shards import ShardWriter
+from synthbench.generation.shards import FEW_ROWS, ShardWriter
 from synthbench.sampling.blocks import Round
 from synthbench.sampling.splits import SplitSampler
 from synthbench.tasks.base import Split, Task
@@ -112,13 +112,14 @@ def run(request: Request) -> Outcome:
             print(one_line(f"Warning: {task.name}, {task.variant}: {warning}"), file=sys.stderr)
     drawn_here = request.engine == "local" and not any(task.drawn_by_workers for task in plan.tasks)
     workers = 1 if drawn_here else request.workers
+    makers = 0 if drawn_here and plan.rows <= FEW_ROWS else None
     records: dict[str, dict[str, SplitRecord]] = {}
     seconds: dict[str, dict[str, float]] = {}
     with (
         # A run that another version started must not be resumed: its bytes could differ.
         open_staging(target, {**command, "synthbench": __version__}, request.overwrite) as staging,
         open_engine(
-            request.engine, workers, request.scheduler, plan.most_blocks, plan.tasks
+            request.engine, workers, request.scheduler, plan.most_blocks, plan.tasks, makers=makers
         ) as engine,
         progress_bar(request.progress, f"generate {request.name}", "rows", plan.rows) as bar,
     ):

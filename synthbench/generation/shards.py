@@ -31,6 +31,8 @@ from synthbench.tasks.returned import wrong_bucket
 from synthbench.tasks.row_ids import columns_of, rows_table
 
 S = TypeVar("S", KeyedRows, Round)
+#: So many rows or fewer are made before a thread has started.
+FEW_ROWS = 8_192
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,7 +76,10 @@ def make_shard(task: Task, rows: Iterable[KeyedRows]) -> MadeShard:
             table = table.combine_chunks()
             if encoded is not None:
                 encoded.result()
-            encoded = encoder.submit(file.write_table, table, table.num_rows)
+            if encoded is None and table.num_rows <= FEW_ROWS:
+                file.write_table(table, table.num_rows)
+            else:
+                encoded = encoder.submit(file.write_table, table, table.num_rows)
             digest.update(table)
         if encoded is not None:
             encoded.result()
