@@ -76,7 +76,7 @@ def make_shard(task: Task, rows: Iterable[KeyedRows]) -> MadeShard:
             table = table.combine_chunks()
             if encoded is not None:
                 encoded.result()
-            if encoded is None and table.num_rows <= FEW_ROWS:
+            if encoded is None and table.num_rows < min(task.group_rows, FEW_ROWS):  # the only one
                 file.write_table(table, table.num_rows)
             else:
                 encoded = encoder.submit(file.write_table, table, table.num_rows)
