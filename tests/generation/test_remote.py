@@ -69,7 +69,7 @@ def elsewhere(monkeypatch):
     engine = Elsewhere()
 
     @contextlib.contextmanager
-    def opened(name, *arguments):
+    def opened(name, *_, **__):
         yield engine if name == "dask" else Engine(None, 1)
 
     monkeypatch.setattr(generate, "open_engine", opened)
