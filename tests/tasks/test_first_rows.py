@@ -22,6 +22,7 @@ def depths(*chosen):
 
 
 EASY = {"level": "easy", "balance": "label"}
+SUMS = {"balance": "label", "operators": ("+",), "train_depths": (3,)}
 PRODUCTS = {"balance": "label", "operators": ("*",)}
 
 
@@ -58,6 +59,19 @@ PRODUCTS = {"balance": "label", "operators": ("*",)}
         ("listops", "test", {"level": "long", "min_length": 950}, "min_length=950"),
         ("listops", "train", {**EASY, "operators": ("MED",)}, "operators=MED and balance=label"),
         ("listops", "train", {**EASY, "operators": ("MED", "MIN")}, "operators=MED,MIN"),
+        (
+            "listops",
+            "test",
+            {"balance": "label", "p_op": 0.89, "validation_depths": (1,), "test_depths": (1, 2)},
+            "operators=MIN,MAX,MED,SM and balance=label",
+        ),
+        (
+            "listops",
+            "train",
+            {"level": "long", "p_op": 0.6, "train_depths": (8, 37)},
+            "p_op=0.6: the chances of trees of depth 26 .* Allowed are depths up to 25",
+        ),
+        ("arithmetic", "train", {**SUMS, "modulus": 14}, "modulus=14 and balance=label"),
         (
             "chomsky",
             "train",

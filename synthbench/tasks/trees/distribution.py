@@ -18,11 +18,15 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from synthbench.errors import ParameterError
+from synthbench.seeding import total
 from synthbench.tasks.trees.grammar import Grammar
 
 #: A key is `value << DEPTH_BITS | depth`. A value is at most 255. The depth of a digit is 0.
 DEPTH_BITS = 6
 DEPTH_MASK = (1 << DEPTH_BITS) - 1
+#: How far the chances of all keys may be from 1 together.
+_MOST_ERROR = 0.01
 
 
 @dataclasses.dataclass(frozen=True)
@@ -130,7 +134,11 @@ def combinations(
 
 @functools.lru_cache(maxsize=1024)
 def operator_chances(distribution: KeyDistribution, height: int) -> dict[int, float]:
-    """The chance of every key of an operator with `height` levels left, itself included."""
+    """The chance of every key of an operator with `height` levels left, itself included.
+
+    Raises:
+        ParameterError: rounding errors are too large.
+    """
     argument = distribution.argument(height - 1)
     grammar = distribution.grammar
     share = 1.0 / (len(distribution.kinds) * len(grammar.arities))
@@ -140,4 +148,11 @@ def operator_chances(distribution: KeyDistribution, height: int) -> dict[int, fl
             for key, chance in distribution.chances(kind, arity, argument).items():
                 if chance > 0.0:
                     chances[key] = chances.get(key, 0.0) + share * chance
+    # Rounding errors grow with every level if an operator has more than one operator below it.
+    if not abs(total(chances.values()) - 1.0) < _MOST_ERROR:
+        raise ParameterError(
+            f"Parameter p_op={grammar.p_op}: the chances of trees of depth {height} cannot be "
+            f"computed with up to {grammar.max_args} arguments. Allowed are depths up to "
+            f"{height - 1}, or a lower p_op."
+        )
     return chances

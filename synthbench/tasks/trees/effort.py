@@ -43,8 +43,10 @@ _BEFORE_MEBIBYTES, _PER_PLACE, _LONGER = 60, 4.5, 1.25
 #: Trees that are drawn of a depth, those that have to fit, and the depths that are tried at most,
 #: besides the shallowest.
 _TREES, _FITTING, _DEPTHS = 256, 16, 4
-#: Trees, by the square of their depth and by their most tokens, after which no more are drawn.
-_MOST_WORK = 400_000
+#: Trees that are drawn without pools, which is fast, and how many equal trees show repeats.
+_MANY_TREES, _EQUAL = 4_096, 8
+#: Random words, after which no more trees are drawn.
+_MOST_WORDS = 2_000_000
 #: A bucket ends after so many blocks if each gives fewer new rows.
 _STALL_BLOCKS, _STALL_FOUND = 16, 1 / 8
 #: A bucket of a label with so many blocks and seconds has a trial of its own. Trees by different
@@ -114,7 +116,8 @@ def _effort(
         rows = min(rows, _EVALUATION_ROWS)
     depths = sorted({task.goal(bucket).depth for bucket in split.buckets})
     tried = sorted({depths[(len(depths) - 1) * part // _DEPTHS] for part in range(1 + _DEPTHS)})
-    trials = {depth: _trial(task.by_depth, tuple(depths), depth) for depth in tried}
+    few = _TREES if distribution else _MANY_TREES
+    trials = {depth: _trial(task.by_depth, tuple(depths), depth, few) for depth in tried}
     expected = {}  # by bucket the trial of its depth, and the rows of a block that it may have
     limits = {}  # the rows of the buckets that have few
     for bucket in split.buckets:
@@ -123,6 +126,9 @@ def _effort(
         found = trial.share * task.label_chance(goal) * share * task.block_rows
         expected[bucket] = trial, found
         capacity = task.capacity(split, bucket)
+        if capacity is None and distribution is None:  # all rows are drawn, and repeat
+            found /= 1.0 + rows / len(depths) / trial.different
+            expected[bucket] = trial, found
         if found < _STALL_FOUND:  # ends early
             limits[bucket] = 0.0
         elif capacity is not None and capacity * share < rows / len(split.buckets):
@@ -153,16 +159,21 @@ def _effort(
         length = min(_LONGER * trial.longest, task.parameters.max_length)
         longest, candidates = max(longest, length), candidates + blocks * found * length
     # Rows of a label may be shorter or longer than others of their depth, and few of them may
-    # differ. So a bucket of a label that takes long has a trial of its own.
-    for bucket, (blocks, block) in counts.items():
-        labelled = distribution is not None and task.goal(bucket).label is not None
-        takes_long = blocks >= _MANY_BLOCKS and blocks * block >= _LONG
-        if labelled and takes_long and seconds <= _MOST_SECONDS:
-            own = _trial(task, split.buckets, bucket)
-            # The more rows repeat, the rarer new rows become, until the bucket ends.
-            more = min(own.repeats, _MOST_REPEATS) ** 2
-            more *= max(1.0, expected[bucket][0].share / own.share)
-            seconds += math.ceil(blocks * more) * own.seconds(task.block_rows) - blocks * block
+    # differ. So a bucket of a label that takes long has a trial of its own, and so has the next
+    # bucket where a trial shows more than twice the seconds.
+    labelled = [bucket for bucket in counts if distribution and task.goal(bucket).label is not None]
+    for bucket in sorted(labelled, key=lambda bucket: -math.prod(counts[bucket])):
+        blocks, block = counts[bucket]
+        if seconds > _MOST_SECONDS:
+            break
+        own = _trial(task, split.buckets, bucket)
+        # The more rows repeat, the rarer new rows become, until the bucket ends.
+        more = min(own.repeats, _MOST_REPEATS) ** 2
+        more *= max(1.0, expected[bucket][0].share / own.share)
+        cost = math.ceil(blocks * more) * own.seconds(task.block_rows)
+        seconds += cost - blocks * block
+        if cost < 2.0 * blocks * block and (blocks < _MANY_BLOCKS or blocks * block < _LONG):
+            break
     seconds *= math.ceil(_BATCH_ROWS / rows)
     return seconds, _BEFORE_MEBIBYTES + (candidates + _PER_PLACE * rows * longest) / (1 << 20)
 
@@ -177,6 +188,8 @@ class _Trial(NamedTuple):
         words: random words, by `_TREES` trees.
         longest: the most tokens.
         repeats: trees by different tree.
+        different: of so many equally likely trees as many would be equal; endless if hardly any
+            are.
     """
 
     share: float
@@ -185,6 +198,7 @@ class _Trial(NamedTuple):
     words: float
     longest: float
     repeats: float
+    different: float
 
     def seconds(self, trees: int) -> float:
         """About the seconds that it takes to draw this many trees from pools."""
@@ -207,30 +221,32 @@ class _CountedDraws(Draws):
 
 
 @functools.lru_cache(maxsize=256)
-def _trial(task: ExpressionTask, buckets: tuple[int, ...], bucket: int) -> _Trial:
-    """A trial of trees of a bucket.
+def _trial(
+    task: ExpressionTask, buckets: tuple[int, ...], bucket: int, trees: int = _TREES
+) -> _Trial:
+    """A trial of so many trees of a bucket.
 
     While few trees are within the limits, more are drawn, unless they are deep. Without any the
     share is taken as small.
     """
-    trees = _TREES
     split = Split("trial", trees, buckets, evaluation=False)
     while True:
         draws = _CountedDraws({"task": task.name, "trial": bucket, "trees": trees})
         block = proposed(task, draws, trees, split, bucket)
-        work = trees * (task.goal(bucket).depth ** 2 + task.parameters.max_length)
-        if len(block) >= _FITTING or work > _MOST_WORK or task.goal(bucket).label is not None:
+        is_enough = len(block) >= _FITTING or draws.drawn > _MOST_WORDS
+        if is_enough or task.goal(bucket).label is not None:
             break
         trees *= 4
     share = max(0.05, len(block)) / trees / (1 - HELD_OUT_SHARE)
     tokens = block["length"].mean() if len(block) else task.parameters.max_length
     operators = task.parameters.operators
-    different = len(np.unique(fingerprints(task, block))) if len(block) else 1
+    different = len(np.unique(fingerprints(task, block))) if len(block) else 0
     return _Trial(
         min(1.0, share),
         float(tokens),
         draws.calls,
         draws.drawn * _TREES / trees * (1 + ("MED" in operators) * _SORTING / len(operators)),
         float(block["length"].max(initial=1)),
-        max(1, len(block)) / different,
+        max(1, len(block)) / max(1, different),
+        len(block) ** 2 / 2 / equal if (equal := len(block) - different) > _EQUAL else math.inf,
     )
