@@ -3,7 +3,7 @@
 A round of a stream waits for rows of all buckets, and a deep tree rarely fits into few tokens. So
 256 trees of a depth are drawn, or more until 16 fit. Their share within the limits gives the trees
 that a round draws, and their random words the time that each takes. Estimates are sums over counts,
-without a clock, so they are the same everywhere. Most are 0.9 to 1.6 times the measured seconds.
+without a clock, so they are the same everywhere. Most are one to two times the measured seconds.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _PER_BLOCK, _PER_LEVEL, _PER_OPERATOR = 155e-6, 124e-6, 72e-9
 #: of the root's pool.
 _PER_CALL, _PER_TOKEN, _PER_DRAWN = 37e-6, 14e-9, 45e-9
 #: Seconds for a random word, and if a block has so few that they fit into a processor's cache.
-_PER_WORD, _PER_CACHED_WORD, _CACHED_WORDS = 11e-9, 5.5e-9, 1 << 20
+_PER_WORD, _PER_CACHED_WORD, _CACHED_WORDS = 12e-9, 5.5e-9, 1 << 20
 #: If all operators are medians, which sort their arguments, words take longer by `_SORTING` times
 #: their seconds. Words of a draw whatever the number of trees.
 _SORTING, _WORDS_OF_CALL = 1.2, 30
@@ -46,7 +46,7 @@ _TREES, _FITTING, _DEPTHS = 256, 16, 4
 #: Trees that are drawn without pools, which is fast, and how many equal trees show repeats.
 _MANY_TREES, _EQUAL = 4_096, 8
 #: Random words, after which no more trees are drawn.
-_MOST_WORDS = 2_000_000
+_MOST_WORDS = 500_000
 #: A bucket ends after so many blocks if each gives fewer new rows.
 _STALL_BLOCKS, _STALL_FOUND = 16, 1 / 8
 #: A bucket of a label with so many blocks and seconds has a trial of its own. Trees by different
@@ -237,7 +237,9 @@ def _trial(
         if is_enough or task.goal(bucket).label is not None:
             break
         trees *= 4
-    share = max(0.05, len(block)) / trees / (1 - HELD_OUT_SHARE)
+    # Of few trees by chance too many may fit.
+    fitting = len(block) - math.sqrt(len(block) * (1.0 - len(block) / trees))
+    share = max(0.05, fitting) / trees / (1 - HELD_OUT_SHARE)
     tokens = block["length"].mean() if len(block) else task.parameters.max_length
     operators = task.parameters.operators
     different = len(np.unique(fingerprints(task, block))) if len(block) else 0
