@@ -112,7 +112,7 @@ def run(request: Request) -> Outcome:
             print(one_line(f"Warning: {task.name}, {task.variant}: {warning}"), file=sys.stderr)
     drawn_here = request.engine == "local" and not any(task.drawn_by_workers for task in plan.tasks)
     workers = 1 if drawn_here else request.workers
-    makers = 0 if drawn_here and plan.rows <= FEW_ROWS else None
+    makers = 0 if drawn_here and plan.rows < FEW_ROWS else None
     records: dict[str, dict[str, SplitRecord]] = {}
     seconds: dict[str, dict[str, float]] = {}
     with (

@@ -31,7 +31,7 @@ from synthbench.tasks.returned import wrong_bucket
 from synthbench.tasks.row_ids import columns_of, rows_table
 
 S = TypeVar("S", KeyedRows, Round)
-#: So many rows or fewer are made before a thread has started.
+#: Fewer rows take less time than it takes to start a thread.
 FEW_ROWS = 8_192
 
 

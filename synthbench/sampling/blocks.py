@@ -20,7 +20,7 @@ from synthbench.tasks.block import PROBLEM_KEYS
 from synthbench.tasks.returned import draws_together, enumerated, proposed, proposed_blocks
 from synthbench.tasks.row_ids import fingerprints, may_have
 
-#: About how many candidates a call draws, and the most blocks that are not drawn together.
+#: About how many candidates a call draws, and the most blocks that a worker draws one by one.
 _CALL_ROWS, _CALL_BLOCKS = 4_096, 8
 
 

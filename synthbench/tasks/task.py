@@ -341,7 +341,7 @@ class Task(Judged, abc.ABC):
 
     @property
     def drawn_by_workers(self) -> bool:
-        """True if workers draw the blocks of a dataset, which pays if sending them takes less."""
+        """True if workers draw a dataset's blocks. False if sending takes as long as drawing."""
         return True
 
     @property

@@ -1,6 +1,7 @@
 """From a command to a published directory: the same bytes, whoever makes them."""
 
 import dataclasses
+import threading
 
 import datasets
 import pytest
@@ -9,6 +10,8 @@ import synthbench
 from synthbench import __version__
 from synthbench.dataset.dataset import DatasetDirectory
 from synthbench.errors import ParameterError, SynthbenchError, UsageError
+from synthbench.generation import generate as generation
+from synthbench.generation import shards
 from tests.making import (
     CHUNK_ROWS,
     CTL,
@@ -111,6 +114,19 @@ def test_the_number_of_workers_changes_no_byte_of_many_small_blocks(tmp_path, wh
     for workers in (2, 5):
         make(tmp_path / f"{workers}", workers=workers)
         assert files(tmp_path / f"{workers}") == whole
+
+
+def test_few_rows_are_made_without_threads_and_the_bytes_are_the_same(tmp_path, monkeypatch):
+    started, start = [], threading.Thread.start
+    monkeypatch.setattr(threading.Thread, "start", lambda self: (started.append(self), start(self)))
+    rows = {"train": 300, "test": 200}
+    make(tmp_path / "few", "parity", rows=rows)
+    assert not started
+    monkeypatch.setattr(shards, "FEW_ROWS", 0)
+    monkeypatch.setattr(generation, "FEW_ROWS", 0)
+    make(tmp_path / "with threads", "parity", rows=rows)
+    assert started
+    assert files(tmp_path / "few") == files(tmp_path / "with threads")
 
 
 @pytest.mark.parametrize(

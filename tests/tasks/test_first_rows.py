@@ -2,7 +2,7 @@
 
 import hashlib
 import itertools
-import time
+import re
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from synthbench.seeding import Draws
 from synthbench.streaming.rounds import Rounds
 from synthbench.tasks.base import Split
 from synthbench.tasks.listops.task import ListOps
+from synthbench.tasks.trees import effort
 from synthbench.tasks.trees.grammar import MANY, Grammar
 from synthbench.tasks.trees.task import Goal
 
@@ -72,6 +73,12 @@ PRODUCTS = {"balance": "label", "operators": ("*",)}
             "p_op=0.6: the chances of trees of depth 26 .* Allowed are depths up to 25",
         ),
         ("arithmetic", "train", {**SUMS, "modulus": 14}, "modulus=14 and balance=label"),
+        (
+            "arithmetic",
+            "train",
+            {**PRODUCTS, "modulus": 100, "train_depths": (20,), "p_op": 0.6, "max_length": 83},
+            r"operators=\*, modulus=100 and balance=label",
+        ),
         (
             "chomsky",
             "train",
@@ -147,12 +154,22 @@ def test_other_streams_are_allowed(task, split, parameters):
     assert chosen.stream_round_rows(chosen.split(split)) == chosen.round_rows
 
 
-def test_refusals_take_no_long_trials():
+def test_refusals_take_few_trials():
     task = synthbench.task("listops", level="long", max_args=7, balance="label", operators=("MAX",))
-    start = time.process_time()
+    before = effort._trial.cache_info().misses
     with pytest.raises(ParameterError, match="seconds, where two"):
         task.stream_round_rows(task.split("train"))
-    assert time.process_time() - start < 2.0
+    assert 0 < effort._trial.cache_info().misses - before < 40
+
+
+def test_the_depth_that_a_refusal_recommends_is_allowed():
+    sizes = {"p_op": 0.5, "max_length": 1_000}
+    task = synthbench.task("listops", **sizes, train_depths=(1, 40))
+    with pytest.raises(ParameterError, match=r"Allowed is train_depths=\d+") as caught:
+        task.stream_round_rows(task.split("train"))
+    depth = int(re.findall(r"Allowed is train_depths=(\d+)", str(caught.value))[0])
+    task = synthbench.task("listops", **sizes, train_depths=(depth,))
+    assert task.stream_round_rows(task.split("train")) == task.round_rows
 
 
 @pytest.mark.parametrize(("operators", "modulus"), [(("+", "*"), 7), (("*",), 10), (("+",), 12)])

@@ -32,7 +32,9 @@ def label_chances(
         value = np.mean([_result(kind, exactly, shallower) for kind in operators], axis=0)
         shallower, exactly = shallower + exactly, p_op * value
     value = _result(root, exactly, shallower)
-    return value / math.fsum(value)
+    chances: NDArray[np.float64] = value / math.fsum(value)
+    chances.flags.writeable = False  # callers share it
+    return chances
 
 
 def _result(

@@ -170,7 +170,7 @@ class Arithmetic(ExpressionTask):
         Raises:
             ParameterError: the first row would take too long.
         """
-        check_effort(self, None, split, self.round_rows)
+        check_effort(self, None, split, lambda _: self.round_rows)
         return self.round_rows
 
     def propose(self, draws: Draws, n: int, split: Split, bucket: int) -> Block:

@@ -147,14 +147,16 @@ class ListOps(ExpressionTask):
         Raises:
             ParameterError: the first row would take too long.
         """
-        parameters = self.parameters
-        rows = self.round_rows if parameters.max_length <= _LONG else 2_048
-        if parameters.max_length > _LONG and parameters.min_length > 1 and split.evaluation:
-            rows = _EVALUATION_ROWS
+        check_effort(self, self.distribution, split, self._round_rows)
+        return self._round_rows(split)
+
+    def _round_rows(self, split: Split) -> int:
         if self.goal(max(split.buckets)).depth > _DEEP:
-            rows = 32 if split.evaluation else 256
-        check_effort(self, self.distribution, split, rows)
-        return rows
+            return 32 if split.evaluation else 256
+        if self.parameters.max_length <= _LONG:
+            return self.round_rows
+        is_rare = self.parameters.min_length > 1 and split.evaluation
+        return _EVALUATION_ROWS if is_rare else 2_048
 
     @property
     def is_ordinary(self) -> bool:

@@ -25,7 +25,7 @@ from synthbench.tasks.trees.grammar import Grammar
 #: A key is `value << DEPTH_BITS | depth`. A value is at most 255. The depth of a digit is 0.
 DEPTH_BITS = 6
 DEPTH_MASK = (1 << DEPTH_BITS) - 1
-#: How far the chances of all keys may be from 1 together.
+#: The largest error of the sum of all chances.
 _MOST_ERROR = 0.01
 
 
@@ -153,6 +153,6 @@ def operator_chances(distribution: KeyDistribution, height: int) -> dict[int, fl
         raise ParameterError(
             f"Parameter p_op={grammar.p_op}: the chances of trees of depth {height} cannot be "
             f"computed with up to {grammar.max_args} arguments. Allowed are depths up to "
-            f"{height - 1}, or a lower p_op."
+            f"{height - 1}, or a lower p_op or max_args."
         )
     return chances

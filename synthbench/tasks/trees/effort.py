@@ -34,8 +34,8 @@ _PER_BLOCK, _PER_LEVEL, _PER_OPERATOR = 155e-6, 124e-6, 72e-9
 _PER_CALL, _PER_TOKEN, _PER_DRAWN = 37e-6, 14e-9, 45e-9
 #: Seconds for a random word, and if a block has so few that they fit into a processor's cache.
 _PER_WORD, _PER_CACHED_WORD, _CACHED_WORDS = 12e-9, 5.5e-9, 1 << 20
-#: If all operators are medians, which sort their arguments, words take longer by `_SORTING` times
-#: their seconds. Words of a draw whatever the number of trees.
+#: Medians sort their arguments: a word for them takes `_SORTING` times its seconds more, by the
+#: share of MED among the operators. Words of a draw whatever the number of trees.
 _SORTING, _WORDS_OF_CALL = 1.2, 30
 #: MiB before a round, and bytes for every place of its tokens. Its longest row by the longest of a
 #: trial.
@@ -43,14 +43,14 @@ _BEFORE_MEBIBYTES, _PER_PLACE, _LONGER = 60, 4.5, 1.25
 #: Trees that are drawn of a depth, those that have to fit, and the depths that are tried at most,
 #: besides the shallowest.
 _TREES, _FITTING, _DEPTHS = 256, 16, 4
-#: Trees that are drawn without pools, which is fast, and how many equal trees show repeats.
+#: Trees that are drawn without pools, which is fast, and the most repeats that are ignored.
 _MANY_TREES, _EQUAL = 4_096, 8
 #: Random words, after which no more trees are drawn.
 _MOST_WORDS = 500_000
 #: A bucket ends after so many blocks if each gives fewer new rows.
 _STALL_BLOCKS, _STALL_FOUND = 16, 1 / 8
-#: A bucket of a label with so many blocks and seconds has a trial of its own. Trees by different
-#: tree: the most that count.
+#: A bucket of a label with so many blocks and seconds has a trial of its own. The largest number of
+#: trees per distinct tree that counts.
 _MANY_BLOCKS, _LONG, _MOST_REPEATS = 3, 0.03, 4.0
 #: Depths that an error may recommend.
 _TRIED = (24, 16, 12, 8, 5, 4, 3, 2, 1)
@@ -62,20 +62,20 @@ def check_effort(
     task: ExpressionTask,
     distribution: Callable[[Split], KeyDistribution] | None,
     split: Split,
-    rows: int,
+    round_rows: Callable[[Split], int],
 ) -> None:
-    """Raise a ParameterError if a round of `rows` rows of a split would take too long.
+    """Raise a ParameterError if a round of a split would take too long or too much memory.
 
     Args:
         task: the task.
         distribution: the proposal of a split and the keys of its trees, None if keys are depths
             alone, so that operators do not come from pools.
         split: the split.
-        rows: rows of a round.
+        round_rows: gives the rows of a round of a split.
     """
     if task.is_ordinary:
         return
-    seconds, mebibytes = _effort(task, distribution, split, rows)
+    seconds, mebibytes = _effort(task, distribution, split, round_rows(split))
     if seconds <= _MOST_SECONDS and mebibytes <= _MOST_MEBIBYTES:
         return
     needed = f"take about {math.ceil(seconds):,} seconds, where two"
@@ -96,8 +96,8 @@ def check_effort(
         f"allowed, with {', '.join(given)} and balance={parameters.balance}"
     )
     for depth in (tried for tried in _TRIED if tried < depths[-1]):
-        shallow = Split(split.name, rows, task.buckets_of((depth,)), split.evaluation)
-        seconds, mebibytes = _effort(task, distribution, shallow, rows)
+        shallow = Split(split.name, split.rows, task.buckets_of((depth,)), split.evaluation)
+        seconds, mebibytes = _effort(task, distribution, shallow, round_rows(shallow))
         if seconds <= _MOST_SECONDS and mebibytes <= _MOST_MEBIBYTES:
             text += f". Allowed is {name}={depth}"
             break
@@ -123,7 +123,7 @@ def _effort(
     for bucket in split.buckets:
         goal, share = task.goal(bucket), share_of(task, split, bucket)
         trial = trials[min(depth for depth in tried if depth >= goal.depth)]
-        found = trial.share * task.label_chance(goal) * share * task.block_rows
+        found = trial.share * max(1e-9, task.label_chance(goal)) * share * task.block_rows
         expected[bucket] = trial, found
         capacity = task.capacity(split, bucket)
         if capacity is None and distribution is None:  # all rows are drawn, and repeat
@@ -185,11 +185,11 @@ class _Trial(NamedTuple):
         share: the share that is within the limits.
         tokens: their mean tokens.
         calls: draws of many numbers at once.
-        words: random words, by `_TREES` trees.
+        words: random words per `_TREES` trees.
         longest: the most tokens.
-        repeats: trees by different tree.
-        different: of so many equally likely trees as many would be equal; endless if hardly any
-            are.
+        repeats: trees per distinct tree.
+        different: about the number of equally likely trees, from the repeats. Infinite with
+            `_EQUAL` repeats or fewer.
     """
 
     share: float
@@ -237,7 +237,7 @@ def _trial(
         if is_enough or task.goal(bucket).label is not None:
             break
         trees *= 4
-    # Of few trees by chance too many may fit.
+    # Less a standard deviation: a share of few trees is noisy.
     fitting = len(block) - math.sqrt(len(block) * (1.0 - len(block) / trees))
     share = max(0.05, fitting) / trees / (1 - HELD_OUT_SHARE)
     tokens = block["length"].mean() if len(block) else task.parameters.max_length
