@@ -201,6 +201,10 @@ class Vocabulary:
             table = self._codes.tobytes().ljust(256, b"\0")
             codes = ids.tobytes().translate(table, b"\0")
             return join_bytes(codes, np.count_nonzero(ids, axis=1) if lengths is None else lengths)
+        if self._codes is not None and ids.size and ids.all():  # the rows are of one length
+            texts = np.full((len(ids), 2 * ids.shape[1] - 1), ord(self.separator), np.uint8)
+            texts[:, ::2] = self._codes.take(ids)
+            return join_bytes(texts, np.full(len(ids), texts.shape[1]))
         grouped = bool(self.separator) and ids.size >= _LEAST_IDS
         if grouped and len(self.tokens) <= _QUAD_TOKENS:
             ids, words = _quads(ids), _quad_texts(self)
