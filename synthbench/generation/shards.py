@@ -31,7 +31,7 @@ from synthbench.tasks.returned import wrong_bucket
 from synthbench.tasks.row_ids import columns_of, rows_table
 
 S = TypeVar("S", KeyedRows, Round)
-#: Fewer rows take less time than it takes to start a thread.
+#: Threads cost more than they save with fewer rows.
 FEW_ROWS = 8_192
 
 

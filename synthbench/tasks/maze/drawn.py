@@ -1,4 +1,6 @@
-"""Mazes, many at once: corridors by depth-first search, rooms and loops, shortest paths by layers.
+"""Mazes, many at once: corridors by depth-first search, rooms and loops, shortest paths.
+
+Paths in trees follow from the depths of the search, paths in open mazes from layers around S.
 
 A maze of size 2 m + 1 has m * m cells, at odd rows and columns. Walls are between them and around.
 Positions are row * size + column. The border is wall, so that no step leaves a maze.
@@ -123,13 +125,12 @@ def draw_trees(blocks: Sequence[Draws], n: int, size: int) -> Trees:
     cells, rows = cell_positions(size), n * len(blocks)
     count, steps = len(cells), 2 * (len(cells) - 1)
     first = np.concatenate([cells[draws.integers(count, n)] for draws in blocks])
-    # Whole words a step: two numbers each.
+    # An even number a step, as a random word gives two.
     drawn = [
         draws.integers(_SHARES, (steps, n + n % 2))[:, :n].astype(np.uint8) for draws in blocks
     ]
 
-    # Positions are those in all mazes, one after another. A step across the border ends on
-    # a border.
+    # Positions are counted through all mazes. A step across a border ends on a border.
     free = np.zeros((rows, size * size), np.uint8)
     free[:, cells] = 1
     unseen = free.reshape(-1).copy()

@@ -1,9 +1,9 @@
 """The work before the first row of a stream, estimated from a few trees.
 
 A round of a stream waits for rows of all buckets, and a deep tree rarely fits into few tokens. So
-256 trees of a depth are drawn, or more until 16 fit. Their share within the limits gives the trees
-that a round draws, and their random words the time that each takes. Estimates are sums over counts,
-without a clock, so they are the same everywhere. Most are one to two times the measured seconds.
+some trees of a depth are drawn, until 16 fit. Their share within the limits gives the trees that a
+round draws, and their random words the time that each takes. Estimates are sums over counts,
+without a clock, so they are the same everywhere.
 """
 
 from __future__ import annotations
@@ -116,19 +116,18 @@ def _effort(
         rows = min(rows, _EVALUATION_ROWS)
     depths = sorted({task.goal(bucket).depth for bucket in split.buckets})
     tried = sorted({depths[(len(depths) - 1) * part // _DEPTHS] for part in range(1 + _DEPTHS)})
-    few = _TREES if distribution else _MANY_TREES
-    trials = {depth: _trial(task.by_depth, tuple(depths), depth, few) for depth in tried}
+    trees = _TREES if distribution else _MANY_TREES
+    trials = {depth: _trial(task.by_depth, tuple(depths), depth, trees) for depth in tried}
     expected = {}  # by bucket the trial of its depth, and the rows of a block that it may have
     limits = {}  # the rows of the buckets that have few
     for bucket in split.buckets:
         goal, share = task.goal(bucket), share_of(task, split, bucket)
         trial = trials[min(depth for depth in tried if depth >= goal.depth)]
         found = trial.share * max(1e-9, task.label_chance(goal)) * share * task.block_rows
-        expected[bucket] = trial, found
         capacity = task.capacity(split, bucket)
         if capacity is None and distribution is None:  # all rows are drawn, and repeat
             found /= 1.0 + rows / len(depths) / trial.different
-            expected[bucket] = trial, found
+        expected[bucket] = trial, found
         if found < _STALL_FOUND:  # ends early
             limits[bucket] = 0.0
         elif capacity is not None and capacity * share < rows / len(split.buckets):
@@ -226,8 +225,8 @@ def _trial(
 ) -> _Trial:
     """A trial of so many trees of a bucket.
 
-    While few trees are within the limits, more are drawn, unless they are deep. Without any the
-    share is taken as small.
+    While few trees are within the limits, more are drawn, unless that takes many random words or
+    the bucket has a label. Without any the share is taken as small.
     """
     split = Split("trial", trees, buckets, evaluation=False)
     while True:
