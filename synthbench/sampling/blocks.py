@@ -104,15 +104,31 @@ def _allowed(
     block = Block({name: column for name, column in columns if name != PROBLEM_KEYS})
     rows = np.flatnonzero(may_have(task, split, bucket, prints))
     prints = prints.take(rows)
-    ascending = np.sort(prints)
-    is_other = ascending[1:] != ascending[:-1]
-    if not is_other.all():
-        order, starts = np.argsort(prints), np.flatnonzero(np.append(True, is_other))
-        first = np.sort(np.minimum.reduceat(order, starts))
+    first = first_occurrences(prints)
+    if len(first) < len(rows):
         rows, prints = rows.take(first), prints.take(first)
     if len(rows) < len(block):
         block = block.take(rows)
     return Candidates(prints, tried, block, bucket)
+
+
+def first_occurrences(prints: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """The index at which each fingerprint comes first, int64, ascending."""
+    # Sorted with their indices in place of their lowest bits, in a third of the time of `argsort`.
+    last = np.uint64((1 << len(prints).bit_length()) - 1)
+    numbered = prints & ~last | np.arange(len(prints), dtype=np.uint64)
+    numbered.sort()
+    is_other = (numbered[1:] ^ numbered[:-1]) > last
+    if is_other.all():
+        return np.arange(len(prints))
+    order = (numbered & last).view(np.int64)
+    ordered = prints.take(order)
+    differs = ordered[1:] != ordered[:-1]
+    if (differs != is_other).any():  # two that differ in their lowest bits alone
+        order = prints.argsort(kind="stable")
+        ordered = prints.take(order)
+        differs = ordered[1:] != ordered[:-1]
+    return np.sort(order[np.append(True, differs)])
 
 
 def summaries(blocks: Sequence[Candidates]) -> list[BlockSummary]:
