@@ -1,9 +1,10 @@
 """How fast rows are made: `python -m benchmarks [TASK ...] [--set KEY=VALUE ...]`.
 
-Every dataset is made `--repeat` times, and after each time the table of its largest split is
-written by pyarrow alone. Medians of these are the rows a second through to Parquet, for every
-split, and how many times as long as pyarrow alone the largest takes. Measured once are the
-processor seconds of each stage in one process, and the rows a second of `stream` and `tokens`.
+Every dataset is made `--repeat` times or more, for at least four seconds, and after each time the
+table of its largest split is written by pyarrow alone. Medians of these are the rows a second
+through to Parquet, for every split, and how many times as long as pyarrow alone the largest takes.
+Measured once are the processor seconds of each stage in one process, and the rows a second of
+`stream` and `tokens`.
 
 `python -m benchmarks NAME --help` describes the others: `scaling`, `endurance`, `verify`, `peers`,
 `prompt_tokens`, `decontaminate`, `solutions`, `replies`, `rewards`, `sudoku`, and for the trainer
@@ -63,6 +64,10 @@ MORE = (
     "layers",
     "published",
 )
+
+
+#: Datasets that are made in milliseconds are made until this has passed, as single ones vary.
+LEAST_SECONDS = 4.0
 
 
 class Clock:
@@ -169,7 +174,7 @@ def _measure_tasks(words):
         choices=range(1, 100),
         default=5,
         metavar="N",
-        help="times that a dataset is made",
+        help="times that a dataset is made, at least",
     )
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     arguments = parser.parse_args(words)
@@ -207,8 +212,9 @@ def measure(task, arguments):
     rows = {largest: arguments.rows} if arguments.rows else None
     with tempfile.TemporaryDirectory() as place:
         wholes, alone, at_work = [], [], []
-        for number in range(arguments.repeat):
-            path = Path(place) / str(number)
+        started = time.perf_counter()
+        while len(wholes) < arguments.repeat or time.perf_counter() - started < LEAST_SECONDS:
+            path = Path(place) / "made"
             outcome = run(
                 Request(
                     (task,),
@@ -234,7 +240,7 @@ def measure(task, arguments):
             )
             for split, record in splits.items()
         ]
-        print(f"\n{task.name}, medians of {arguments.repeat}")
+        print(f"\n{task.name}, medians of {len(wholes)}")
         print(render(Table(("split", "rows", "seconds", "rows/s"), lines, right=(1, 2, 3))))
         ratios = sorted(whole[largest] / taken for whole, taken in zip(wholes, alone, strict=True))
         print(

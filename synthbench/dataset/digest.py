@@ -110,12 +110,11 @@ class _Chunk:
         self._leaves.setdefault(path, hashlib.sha256()).update(np.ascontiguousarray(values))
 
     def _add(self, path: str, column: Column, array: pa.Array) -> None:
-        missing = (
-            np.flatnonzero(numpy_array(array.is_null()))
-            if array.null_count
-            else np.zeros(0, np.int64)
-        )
-        self._hash(f"{path}#missing", (missing + self._counts[path]).astype("<i8"))
+        missing = np.zeros(0, "<i8")
+        if array.null_count:
+            nulls = np.flatnonzero(numpy_array(array.is_null()))
+            missing = (nulls + self._counts[path]).astype("<i8")
+        self._hash(f"{path}#missing", missing)
         self._counts[path] += len(array)
         for name, values in column.hashed(array, self._checked):
             self._hash(f"{path}{name}", values)

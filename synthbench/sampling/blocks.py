@@ -102,7 +102,7 @@ def _allowed(
     """The rows that the split may have, each at its first occurrence."""
     columns = block.columns.items()
     block = Block({name: column for name, column in columns if name != PROBLEM_KEYS})
-    rows = np.flatnonzero(may_have(task, split, bucket, prints))
+    (rows,) = may_have(task, split, bucket, prints).nonzero()
     prints = prints.take(rows)
     first = first_occurrences(prints)
     if len(first) < len(rows):
@@ -128,7 +128,7 @@ def first_occurrences(prints: NDArray[np.uint64]) -> NDArray[np.int64]:
         order = prints.argsort(kind="stable")
         ordered = prints.take(order)
         differs = ordered[1:] != ordered[:-1]
-    return np.sort(order[np.append(True, differs)])
+    return np.sort(np.concatenate([order[:1], order[1:].compress(differs)]))
 
 
 def summaries(blocks: Sequence[Candidates]) -> list[BlockSummary]:

@@ -49,14 +49,14 @@ class FingerprintSet:
         """
         if (self._count + len(prints)) * _TIGHT > len(self._table):
             self.make_room(len(prints) + self._count // 2)
-        new = np.flatnonzero(self._insert(prints))
+        (new,) = self._insert(prints).nonzero()
         self._count += len(new)
         return new
 
     def _insert(self, prints: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Put fingerprints, all different, into the table; True for those that are new."""
         new = np.zeros(len(prints), np.bool_)
-        left = np.flatnonzero(prints)
+        (left,) = prints.nonzero()
         if len(left) < len(prints):
             new[prints == _FREE] = not self._has_zero
             self._has_zero = True
@@ -64,13 +64,13 @@ class FingerprintSet:
         slots = self._first_slots(prints)
         while len(left) > _FEW:
             there = self._table.take(slots)
-            free = np.flatnonzero(there == _FREE)
+            (free,) = (there == _FREE).nonzero()
             free_slots, comers = slots.take(free), prints.take(free)
             self._table[free_slots] = comers
             # If several want one free slot, the last gets it and the others probe on.
             there[free] = self._table.take(free_slots)
             new[left.take(free)] = there.take(free) == comers
-            go_on = np.flatnonzero(there != prints)
+            (go_on,) = (there != prints).nonzero()
             left, prints = left.take(go_on), prints.take(go_on)
             slots = self._next(slots.take(go_on))
         for place, sought, slot in zip(left.tolist(), prints.tolist(), slots.tolist(), strict=True):

@@ -298,7 +298,7 @@ class BucketStream:
             # Nearly all are new. Many are searched together, as each search costs some time.
             first, some = self._searched, max(lacking + lacking // 8, _FOUND_TOGETHER)
             new = first + self._seen.add_new(prints[first : first + some])
-            self._fresh = np.append(self._fresh, new)
+            self._fresh = np.concatenate([self._fresh, new])
             self._searched += some
         new, self._fresh = self._fresh[:rows], self._fresh[rows:]
         return new

@@ -17,6 +17,7 @@ puzzles with 1,000 arrangements of each, and Jolicoeur-Martineau, Tiny Recursive
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -127,7 +128,7 @@ class Sudoku(TextTask):
 
     # Splits and buckets.
 
-    @property
+    @functools.cached_property
     def splits(self) -> tuple[Split, ...]:
         parameters, last = self.parameters, len(self._least_nodes) - 1
         buckets = {"all": range(last + 1), "easy": range(1), "hard": range(last, last + 1)}
@@ -253,8 +254,9 @@ class Sudoku(TextTask):
         return self._block(puzzles, grids, np.zeros(len(puzzles), np.int64), problems)
 
     def render(self, block: Block) -> dict[str, Any]:
-        clues = np.count_nonzero(block["tokens"] > _EMPTY, axis=1)
-        return {"label": block["solution"], "clues": clues, "nodes": block["nodes"]}
+        clues = (block["tokens"] > _EMPTY).sum(axis=1, dtype=np.int8)
+        nodes = block["nodes"].astype(np.int32)
+        return {"label": block["solution"], "clues": clues, "nodes": nodes}
 
     def problem(self, block: Block) -> NDArray[np.uint64]:
         """A hash of the puzzle in any arrangement, of 9 x 9 cells that of its solution."""
