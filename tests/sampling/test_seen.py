@@ -1,4 +1,4 @@
-"""A set of fingerprints: that it is one, however it grows and whatever is in it."""
+"""A set of fingerprints is one, however it grows, and of equal ones the first is found."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthbench.sampling.seen import FingerprintSet
+from synthbench.sampling.seen import FingerprintSet, first_occurrences
 from synthbench.seeding import Draws
 
 #: Few different numbers, at both ends: all of them want the first or the last slots.
@@ -59,3 +59,11 @@ def test_held_out_fingerprints_find_their_slots_as_fast_as_others(monkeypatch):
     prints = np.unique(Draws({"test": "held out"}).words(10_000)) >> np.uint64(3)
     FingerprintSet().add_new(prints)
     assert len(steps) < 100
+
+
+@given(st.lists(numbers_64))
+def test_of_equal_fingerprints_the_first_is_found(numbers):
+    prints = np.array(numbers, np.uint64)
+    assert first_occurrences(prints).tolist() == [
+        numbers.index(one) for one in dict.fromkeys(numbers)
+    ]
