@@ -98,18 +98,16 @@ class FingerprintSet:
 
 def first_occurrences(prints: NDArray[np.uint64]) -> NDArray[np.int64]:
     """The index at which each fingerprint comes first, int64, ascending."""
-    # Sorted with their indices in place of their lowest bits, in a third of the time of `argsort`.
+    ascending = np.sort(prints)
+    if (ascending[1:] != ascending[:-1]).all():
+        return np.arange(len(prints))
+    # With indices in place of their lowest bits they are sorted in a third of `argsort`'s time.
     last = np.uint64((1 << len(prints).bit_length()) - 1)
     numbered = prints & ~last | np.arange(len(prints), dtype=np.uint64)
     numbered.sort()
-    is_other = (numbered[1:] ^ numbered[:-1]) > last
-    if is_other.all():
-        return np.arange(len(prints))
     order = (numbered & last).view(np.int64)
     ordered = prints.take(order)
     differs = ordered[1:] != ordered[:-1]
-    if (differs != is_other).any():  # two that differ in their lowest bits alone
-        order = prints.argsort(kind="stable")
-        ordered = prints.take(order)
-        differs = ordered[1:] != ordered[:-1]
+    if (differs != (numbered[1:] ^ numbered[:-1] > last)).any():  # some differ in those bits alone
+        return np.sort(np.unique(prints, return_index=True)[1])
     return np.sort(np.concatenate([order[:1], order[1:].compress(differs)]))

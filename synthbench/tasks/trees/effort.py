@@ -32,8 +32,9 @@ _PER_BLOCK, _PER_LEVEL, _PER_OPERATOR = 155e-6, 124e-6, 72e-9
 #: Seconds with pools: for a draw of many numbers, for a token that is written, and for an operator
 #: of the root's pool.
 _PER_CALL, _PER_TOKEN, _PER_DRAWN = 37e-6, 14e-9, 45e-9
-#: Seconds for a random word, and if a block has so few that they fit into a processor's cache.
-_PER_WORD, _PER_CACHED_WORD, _CACHED_WORDS = 12e-9, 5.5e-9, 1 << 20
+#: Seconds for a random word. If a block has so few that they fit into a processor's cache, seconds
+#: for a word and for a tree.
+_PER_WORD, _CACHED_WORDS, _PER_CACHED_WORD, _PER_TREE = 12e-9, 1 << 20, 5.5e-9, 0.3e-6
 #: Medians sort their arguments: a word for them takes `_SORTING` times its seconds more, by the
 #: share of MED among the operators. Words of a draw whatever the number of trees.
 _SORTING, _WORDS_OF_CALL = 1.2, 30
@@ -42,7 +43,7 @@ _SORTING, _WORDS_OF_CALL = 1.2, 30
 _BEFORE_MEBIBYTES, _PER_PLACE, _LONGER = 60, 4.5, 1.25
 #: Trees that are drawn of a depth, those that have to fit, and the depths that are tried at most,
 #: besides the shallowest.
-_TREES, _FITTING, _DEPTHS = 256, 16, 4
+_TREES, _FITTING, _DEPTHS = 256, 64, 4
 #: Trees that are drawn without pools, which is fast, and the most repeats that are ignored.
 _MANY_TREES, _EQUAL = 4_096, 8
 #: Random words, after which no more trees are drawn.
@@ -205,8 +206,10 @@ class _Trial(NamedTuple):
         once = min(_WORDS_OF_CALL * self.calls, 0.8 * self.words)
         words = once + (self.words - once) * trees / _TREES
         written = _PER_TOKEN * self.tokens * self.share * trees
-        per_word = _PER_WORD if words > _CACHED_WORDS else _PER_CACHED_WORD
-        return _PER_CALL * self.calls + per_word * words + written
+        drawn = _PER_WORD * words
+        if words <= _CACHED_WORDS:
+            drawn = _PER_CACHED_WORD * words + _PER_TREE * trees
+        return _PER_CALL * self.calls + drawn + written
 
 
 class _CountedDraws(Draws):
