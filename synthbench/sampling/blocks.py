@@ -59,13 +59,13 @@ class Candidates(BlockSummary):
 def blocks_a_call(task: Task, to_worker: bool) -> int:
     """The number of blocks that a call draws. The last of them may not be needed.
 
-    Small blocks are drawn several to a call where that is faster, or where a worker draws them: a
+    Small blocks are drawn several to a call where that is faster. A worker draws two or more, as a
     call to a worker costs half a millisecond.
     """
     several = max(1, _CALL_ROWS // task.block_rows)
     if draws_together(task):
         return several
-    return min(_CALL_BLOCKS, several) if to_worker else 1
+    return min(max(2, several), _CALL_BLOCKS) if to_worker else 1
 
 
 def draw_blocks(
