@@ -21,8 +21,9 @@ from synthbench.tasks.block import PROBLEM_KEYS
 from synthbench.tasks.returned import draws_together, enumerated, proposed, proposed_blocks
 from synthbench.tasks.row_ids import fingerprints, may_have
 
-#: About how many candidates a call draws, and the most blocks that a worker draws one by one.
-_CALL_ROWS, _CALL_BLOCKS = 4_096, 8
+#: About how many candidates of small blocks a call draws, and the fewest and the most blocks that a
+#: worker draws one by one.
+_CALL_ROWS, _FEWEST_BLOCKS, _MOST_BLOCKS = 4_096, 2, 8
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,13 +60,13 @@ class Candidates(BlockSummary):
 def blocks_a_call(task: Task, to_worker: bool) -> int:
     """The number of blocks that a call draws. The last of them may not be needed.
 
-    Small blocks are drawn several to a call where that is faster. A worker draws two or more, as a
-    call to a worker costs half a millisecond.
+    Small blocks are drawn several to a call where that is faster. A worker draws several of any
+    size, as a call to a worker costs half a millisecond.
     """
     several = max(1, _CALL_ROWS // task.block_rows)
     if draws_together(task):
         return several
-    return min(max(2, several), _CALL_BLOCKS) if to_worker else 1
+    return min(max(_FEWEST_BLOCKS, several), _MOST_BLOCKS) if to_worker else 1
 
 
 def draw_blocks(

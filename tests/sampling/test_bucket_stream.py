@@ -11,7 +11,7 @@ from synthbench.engine.engine import Engine
 from synthbench.engine.open import open_engine
 from synthbench.errors import ParameterError, SynthbenchError
 from synthbench.sampling import splits
-from synthbench.sampling.blocks import list_candidates
+from synthbench.sampling.blocks import blocks_a_call, list_candidates
 from synthbench.sampling.splits import CANDIDATES_PER_ROW, STALL_BLOCKS
 from synthbench.tasks.base import Block
 from synthbench.tasks.returned import draws_together
@@ -81,6 +81,17 @@ def test_workers_share_the_blocks_that_are_missing():
     engine = Asked()
     list(train(Short(None, ENDLESS), {0: 32 * 8}, engine).rounds())
     assert engine.numbers[:4] == [[0], [1], [2, 3, 4], [5, 6]]
+
+
+class Large(Short):
+    """Blocks of many rows."""
+
+    block_rows = 16_384
+
+
+def test_a_worker_draws_two_large_blocks_at_once():
+    task = Large(None, ENDLESS)
+    assert [blocks_a_call(task, to_worker) for to_worker in (False, True)] == [1, 2]
 
 
 class Together(Short):

@@ -65,5 +65,5 @@ def test_held_out_fingerprints_find_their_slots_as_fast_as_others(monkeypatch):
 def test_of_equal_fingerprints_the_first_is_found(numbers):
     prints = np.array(numbers, np.uint64)
     assert first_occurrences(prints).tolist() == [
-        numbers.index(one) for one in dict.fromkeys(numbers)
+        numbers.index(number) for number in dict.fromkeys(numbers)
     ]

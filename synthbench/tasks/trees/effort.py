@@ -1,7 +1,7 @@
 """The work before the first row of a stream, estimated from a few trees.
 
 A round of a stream waits for rows of all buckets, and a deep tree rarely fits into few tokens. So
-some trees of a depth are drawn, until 16 fit. Their share within the limits gives the trees that a
+some trees of a depth are drawn, until 64 fit. Their share within the limits gives the trees that a
 round draws, and their random words the time that each takes. Estimates are sums over counts,
 without a clock, so they are the same everywhere.
 """
