@@ -1,4 +1,4 @@
-"""Fingerprints: a set that stays fast with many millions, and the first of equal ones."""
+"""Fingerprints: a set that stays fast with many millions, and first occurrences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A set of fingerprints is one, however it grows, and of equal ones the first is found."""
+"""A set of fingerprints is a set, however it grows, and first occurrences are found."""
 
 from __future__ import annotations
 
